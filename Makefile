@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-# for a process per core: threads that wait for each other keep the cores busy
-ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+# a process per core, since threads that wait for each other keep the cores busy; compiled modules are kept for the
+# processes that tests start
+PER_CORE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 
 .PHONY: demo test paper check crash dist docs fuzz messages mutants versions bench bench-default bench-estimates bench-labelling bench-strategies clean
 
@@ -12,10 +13,10 @@ demo: $(INSTALLED)  ## label handwritten digits and write demo/report.html
 	$(BIN)/featprop demo --out demo --force
 
 test: check  ## linters, type checks and all tests, with at least 95 % coverage of src/
-	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile --cov
+	$(PER_CORE) $(BIN)/python -m pytest -n auto --dist worksteal --cov
 
 fuzz: $(INSTALLED)  ## run EXAMPLES damaged inputs of each target from SEED
-	$(ONE_THREAD) EXAMPLES=$(or $(EXAMPLES),600) $(BIN)/python -m pytest fuzz -n auto --hypothesis-seed=$(or $(SEED),0) --hypothesis-show-statistics
+	$(PER_CORE) EXAMPLES=$(or $(EXAMPLES),600) $(BIN)/python -m pytest fuzz -n auto --hypothesis-seed=$(or $(SEED),0) --hypothesis-show-statistics
 
 mutants: $(INSTALLED)  ## test COUNT random mutants of the numerical core from SEED; resumes where it stopped
 	$(BIN)/python -m mutants --count $(or $(COUNT),400) --seed $(or $(SEED),0)
@@ -63,7 +64,7 @@ bench: $(INSTALLED)  ## measure time, memory and loss next to other programs, an
 bench-estimates: $(INSTALLED)  ## measure estimates, advice, doubts and audits, and update docs/how-good-measured.md
 	$(BIN)/python benchmarks/estimates.py --run --into docs/how-good-measured.md
 	$(BIN)/python benchmarks/doubts.py --run --into docs/how-good-measured.md
-	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/audit.py --run --into docs/how-good-measured.md
 
 bench-labelling: $(INSTALLED)  ## measure the labelling page with 64 annotators for a minute
 	$(BIN)/python benchmarks/labelling.py

@@ -3,17 +3,19 @@
 The confusion matrices are those of synthetic classes (2 to 15, of equal or unequal size and difficulty) and of the
 default model on public graphs with 40 labels. Each is audited repeatedly with 30 to 200 nodes. Recorded are the
 coverage and the width of the 90 % intervals of accuracy and Macro-F1, and of a percentile bootstrap for Macro-F1.
+
+    python benchmarks/audit.py [--into docs/how-good-measured.md]      # makes the table from the results
+    python benchmarks/audit.py --run [--audits 100]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pages import append_lines, command, of, read_lines, show, table
 
 import featprop as fp
 from featprop.evaluate import wilson_interval
@@ -21,6 +23,7 @@ from featprop.evaluate.audit import allocate
 from featprop.evaluate.audit_scoring import effective_size
 from featprop.evaluate.macro_f1 import macro_f1_from_confusion, macro_f1_interval
 
+LINES = Path(__file__).parent.parent / "experiments" / "estimates" / "audit.jsonl"
 SIZES = (30, 60, 100, 200)
 CLASSES = (2, 3, 7, 15)
 GRAPHS = ("cora-ml", "acm", "dblp", "coauthor-cs")
@@ -121,36 +124,31 @@ def measured(
     return {"of": name, "size": size, "audits": audits, **truth, **found}
 
 
-def table(lines: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the rows of the table: the mean over all cases of a kind, and the minimum."""
-    yield f"| audits of | nodes | {' | '.join(COLUMNS.values())} |"
-    yield f"| --- | ---: | {' | '.join(['---:'] * len(COLUMNS))} |"
+def audit_table(lines: list[dict[str, Any]]) -> str:
+    """Return the mean coverage over all cases of a kind, the minimum, and the mean width."""
+    rows = []
     for name in dict.fromkeys(line["of"] for line in lines):
         for size in SIZES:
-            alike = [line for line in lines if (line["of"], line["size"]) == (name, size)]
+            alike = of(lines, of=name, size=size)
             cells = []
             for key in COLUMNS:
                 held, width = zip(*(line[key] for line in alike), strict=True)
                 least = f", {100 * min(held):.0f}" if len(held) > 1 else ""
                 cells.append(f"{100 * np.mean(held):.0f}{least} ({100 * np.mean(width):.0f})")
-            yield f"| {name} | {size} | {' | '.join(cells)} |"
+            rows.append([name, size, *cells])
+    return table(["audits of", "nodes", *COLUMNS.values()], rows)
 
 
 def main() -> None:
-    """Measure, write the results, and print the table of docs/how-good-measured.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--audits", type=int, default=200)
-    parser.add_argument("--out", type=Path, default=Path("experiments/estimates/audit.jsonl"))
-    asked = parser.parse_args()
-    generator = np.random.default_rng(0)
-    lines = [
-        measured(name, confusion, size, asked.audits, generator)
-        for name, confusion in [*made(generator), *real()]
-        for size in SIZES
-    ]
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    print("\n".join(table(lines)))
+    parser = command(__doc__)
+    parser.add_argument("--audits", type=int, default=100)
+    given = parser.parse_args()
+    if given.run:
+        generator = np.random.default_rng(0)
+        LINES.unlink(missing_ok=True)
+        for name, confusion in [*made(generator), *real()]:
+            append_lines(LINES, [measured(name, confusion, size, given.audits, generator) for size in SIZES])
+    show("audit", audit_table(read_lines(LINES)), given.into)
 
 
 if __name__ == "__main__":

@@ -69,13 +69,13 @@ def planted(graph, classes, sets):
     """Yield the ranks of changed labels, with `PLANTINGS` repetitions over all sets of nodes."""
     names = sorted(set(classes))
     for seed, nodes in sets.items():
-        told = classes[graph.positions(nodes)]
+        given = classes[graph.positions(nodes)]
         for planting in range(-(-PLANTINGS // len(sets))):
             generator = np.random.default_rng([2024, seed, len(nodes), planting])
             wrong = generator.choice(len(nodes), size=round(WRONG * len(nodes)), replace=False)
-            labels = told.copy()
+            labels = given.copy()
             for place in wrong:
-                labels[place] = generator.choice([name for name in names if name != told[place]])
+                labels[place] = generator.choice([name for name in names if name != given[place]])
             model = fp.GraphRidge().fit(graph, nodes, labels.tolist())
             order = [doubt.node for doubt in fp.evaluate.diagnose(graph, model).wrong_labels]
             ranks = sorted(order.index(nodes[place]) + 1 for place in wrong)
@@ -102,13 +102,13 @@ def listed(graph, classes, sets):
 def hidden(graph, classes, sets):
     """Yield the groups reported while one class has no label, and while all have."""
     for seed, nodes in list(sets.items())[-SETS:]:
-        told = classes[graph.positions(nodes)]
-        for name in [None, *sorted(set(told))]:
-            kept = told != name
-            if len(set(told[kept])) < 2:
+        given = classes[graph.positions(nodes)]
+        for name in [None, *sorted(set(given))]:
+            kept = given != name
+            if len(set(given[kept])) < 2:
                 continue
             ids = [node for node, stays in zip(nodes, kept, strict=True) if stays]
-            found = fp.evaluate.diagnose(graph, fp.GraphRidge().fit(graph, ids, told[kept].tolist())).novel_classes
+            found = fp.evaluate.diagnose(graph, fp.GraphRidge().fit(graph, ids, given[kept].tolist())).novel_classes
             groups = [
                 {"size": each.size, "score": each.score, "of it": int((classes[each.positions] == name).sum())}
                 for each in found
@@ -169,9 +169,9 @@ def is_found(line):
 
 def unseen_row(lines):
     hiding = [line for line in lines if line["hidden"] is not None]
-    told = [line for line in hiding if line["groups"]]
+    reported = [line for line in hiding if line["groups"]]
     nothing = [line for line in lines if line["hidden"] is None]
-    of_it, size = ([sum(group[key] for group in line["groups"]) for line in told] for key in ("of it", "size"))
+    of_it, size = ([sum(group[key] for group in line["groups"]) for line in reported] for key in ("of it", "size"))
     return [
         len(hiding),
         percent([is_found(line) for line in hiding]),
@@ -197,8 +197,8 @@ def unseen_by_strategy(lines):
         for way, budgets in MEASURED_ON["unseen"].items()
         for budget in budgets
     ]
-    for told, tuned in (("tuned on", True), ("not tuned on", False)):
-        rows.append([f"{DEFAULT}, {told}", *unseen_row(of(lines, strategy=DEFAULT, **{"tuned on": tuned}))])
+    for title, tuned in (("tuned on", True), ("not tuned on", False)):
+        rows.append([f"{DEFAULT}, {title}", *unseen_row(of(lines, strategy=DEFAULT, **{"tuned on": tuned}))])
     return table(["chosen by", *MEASURED], rows)
 
 

@@ -42,10 +42,10 @@ def estimated(name, graph, classes, known):
         for budget in BUDGETS:
             for seed, nodes in list(picks(name, strategy, budget)[0].items())[-SETS:]:
                 positions = graph.positions(nodes)
-                told = classes[positions].tolist()
-                if len(set(told)) < 2:
+                labels = classes[positions].tolist()
+                if len(set(labels)) < 2:
                     continue
-                model = fp.GraphRidge().fit(graph, nodes, told)
+                model = fp.GraphRidge().fit(graph, nodes, labels)
                 others = np.setdiff1d(known, positions)
                 predicted = model.predict(graph)[others]
                 found = fp.evaluate.estimate(graph, model)
@@ -67,8 +67,8 @@ def advised(name, graph, classes, known):
         for seed, nodes in list(picks(name, strategy, LAST)[0].items())[-SETS:]:
             others = np.setdiff1d(known, graph.positions(nodes))
             for budget in STEPS:
-                told = classes[graph.positions(nodes[:budget])].tolist()
-                model = fp.GraphRidge().fit(graph, nodes[:budget], told)
+                labels = classes[graph.positions(nodes[:budget])].tolist()
+                model = fp.GraphRidge().fit(graph, nodes[:budget], labels)
                 found = fp.evaluate.advise(graph, model)
                 change = found.curve.stability
                 yield {
@@ -179,11 +179,11 @@ def forecast_table(lines):
     found = {name: doublings(lines, name) for name in GRAPHS}
     rows = []
     for name, pairs in found.items():
-        said, true = [100 * gain.value for gain, _ in pairs], [100 * actual for _, actual in pairs]
+        predicted, true = [100 * gain.value for gain, _ in pairs], [100 * actual for _, actual in pairs]
         usual = 100 * np.mean([actual for other, those in found.items() if other != name for _, actual in those])
         holds = percent([gain.contains(actual) for gain, actual in pairs])
-        off, off_by_mean = np.abs(np.array(said) - true), np.abs(usual - np.array(true))
-        rows.append([name, len(pairs), points(true), points(said), points(off), points(off_by_mean), holds])
+        off, off_by_mean = np.abs(np.array(predicted) - true), np.abs(usual - np.array(true))
+        rows.append([name, len(pairs), points(true), points(predicted), points(off), points(off_by_mean), holds])
     titles = ["graph", "cases", "gain", "forecast", "error", "error of the mean of the others", "coverage"]
     return table(titles, rows)
 

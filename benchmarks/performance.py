@@ -149,7 +149,7 @@ def experiments_rows(given: argparse.Namespace) -> Iterator[Row]:
     for _ in range(3):
         results, spent = timed(lambda: [*Protocol(replace(graph)).run(trial)])
         times.append(spent / len(seeds))
-    scores = [result.macro_f1 for found in results for result in found if result.protocol == "paper"]
+    scores = [result.macro_f1 for result in results if result.protocol == "paper"]
     ours = statistics.median(times)
     theirs = _time_authors(given.authors) if given.authors else None
     yield Row(
@@ -226,7 +226,7 @@ def rounds_rows(_: argparse.Namespace) -> Iterator[Row]:
 
         def run_round(g: fp.Graph = graph, n: list[Any] = nodes, y: list[Any] = labels) -> None:
             model = fp.GraphRidge().fit(g, n, y)
-            fp.select(g, 20, labels=dict(zip(n, y, strict=True)), model=model)
+            fp.select(g, 20, labelled=n, labels=y, model=model)
             model.predict_proba(g)
 
         run_round()

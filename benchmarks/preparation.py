@@ -26,20 +26,9 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 import featprop as fp
 
 MARKS = ("<!-- preparation -->", "<!-- /preparation -->")
-COMMON = [
-    "the",
-    "of",
-    "and",
-    "account",
-    "customer",
-    "payment",
-    "order",
-    "please",
-    "contact",
-    "with",
-    "about",
-    "service",
-]
+COMMON = (
+    "the", "of", "and", "account", "customer", "payment", "order", "please", "contact", "with", "about", "service",
+)  # fmt: skip
 TOPICS = (
     ["refund", "late", "complaint", "angry", "broken", "return"],
     ["upgrade", "premium", "thanks", "renewal", "loyal", "bonus"],
@@ -111,11 +100,8 @@ def postcode(classes, rng):
 
 def free_text(classes, rng):
     def note(code):
-        own = (
-            rng.choice(TOPICS[code], size=2)
-            if rng.random() < 0.7
-            else rng.choice([word for topic in TOPICS for word in topic], size=2)
-        )
+        words_of = TOPICS[code] if rng.random() < 0.7 else [word for topic in TOPICS for word in topic]
+        own = rng.choice(words_of, size=2)
         return " ".join(rng.permutation([*own, *rng.choice(COMMON, size=7)]))
 
     nodes = {"note": [note(code) for code in classes], "length": rng.integers(5, 300, len(classes))}
@@ -195,11 +181,9 @@ def accuracy(graph, classes, labelled):
 
 
 def by_hand(frame, steps, edges):
-    table = frame.drop(columns="id")
-    kept = [(how, columns) for how, columns in steps]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        matrix = make_column_transformer(*kept, sparse_threshold=0).fit_transform(table)
+        matrix = make_column_transformer(*steps, sparse_threshold=0).fit_transform(frame.drop(columns="id"))
     matrix = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
     return on_edges(matrix, edges)
 

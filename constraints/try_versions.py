@@ -1,8 +1,8 @@
-"""Run the whole test suite with other versions than the pinned ones: ``make versions``, or some of them by name.
+"""Run the test suite with other versions than the pinned ones: ``make versions``, or some of them by name.
 
-``oldest`` are the lower bounds of pyproject.toml (``oldest.txt``), ``newest`` is whatever pip finds today but for
-PyTorch, which stays as pinned; a number such as ``3.12`` is another Python, with the versions of requirements.txt. All
-Pythons from 3.11 on that are found on this machine are tried if none is named.
+``oldest`` installs the lower bounds of pyproject.toml (``oldest.txt``), ``newest`` whatever pip finds today except for
+PyTorch, which stays pinned; a number such as ``3.12`` is another Python with the versions of requirements.txt. Without
+names, all of them run, with every Python from 3.11 on that is installed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TOOLS = re.compile(
-    r"(coverage|editables|furo|hatchling|httpx|hypothesis|kmedoids|mypy|myst-parser|playwright|pytest.*|ruff|sphinx)==",
+    r"(coverage|editables|furo|hatchling|httpx|hypothesis|kmedoids|mypy|myst-parser|openpyxl|playwright|pytest.*|ruff|sphinx)==",
     re.I,
 )
-"""The pins of what tests need and users do not."""
+"""Pins of packages that only tests need."""
+DOCS = ("furo==", "myst-parser==", "Sphinx==")
+"""Pins of packages that only the site needs: they require newer packages than the lower bounds."""
 
 
 def pythons() -> dict[str, str]:
-    """Return the Pythons of this machine that the package is for, by version: on the path, and those of pyenv."""
+    """Return the supported Pythons on the path and in pyenv, by version."""
     places = os.environ.get("PATH", "").split(os.pathsep)
     found = [shutil.which(f"python3.{minor}", path=place) for place in places for minor in range(11, 20)]
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -33,25 +35,27 @@ def pythons() -> dict[str, str]:
     working: dict[str, str] = {}
     ask = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
     for path in filter(None, found):
-        said = subprocess.run([path, "-c", ask], capture_output=True, text=True, check=False)
-        major, _, minor = said.stdout.strip().partition(".")
-        if said.returncode == 0 and (int(major), int(minor)) >= (3, 11):
-            working.setdefault(said.stdout.strip(), path)
+        answer = subprocess.run([path, "-c", ask], capture_output=True, text=True, check=False)
+        version = answer.stdout.strip()
+        if answer.returncode == 0 and int(version.partition(".")[2]) >= 11:
+            working.setdefault(version, path)
     return working
 
 
 def requirements(which: str) -> list[str]:
-    """Return what pip is to install for one of the choices."""
+    """Return the arguments of pip for one of the choices."""
     pins = [line for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines() if "==" in line]
     if which not in ("oldest", "newest"):
         return pins
     kept = [pin for pin in pins if pin.startswith("torch==") or TOOLS.match(pin)]
+    if which == "oldest":
+        kept = [pin for pin in kept if not pin.startswith(DOCS)]
     limits = ["--constraint", str(ROOT / "constraints" / "oldest.txt")] if which == "oldest" else []
     return [*kept, *limits, f"{ROOT}[all]"]
 
 
-def tried(which: str, python: str, arguments: list[str]) -> str:
-    """Run the suite with one choice, and say how it went."""
+def run_suite(which: str, python: str, arguments: list[str]) -> str:
+    """Run the suite with one choice and return how it ended."""
     with tempfile.TemporaryDirectory() as folder:
         inside = Path(folder) / "bin" / "python"
         pip = [inside, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
@@ -62,22 +66,22 @@ def tried(which: str, python: str, arguments: list[str]) -> str:
         except subprocess.CalledProcessError:
             return "cannot be installed"
         paths = f"{inside.parent}{os.pathsep}{os.environ['PATH']}"
-        suite = [inside, "-m", "pytest", "-n", "auto", "--dist", "loadfile", *arguments]
+        suite = [inside, "-m", "pytest", "-n", "auto", "--dist", "worksteal", *arguments]
         done = subprocess.run(suite, cwd=ROOT, env={**os.environ, "PATH": paths}, check=False)
         return "failed" if done.returncode else "passed"
 
 
 def main() -> int:
-    """Try what is named."""
+    """Run the suite with each choice."""
     choices = {"oldest": sys.executable, "newest": sys.executable, **pythons()}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("which", nargs="*", default=list(choices), help=f"any of {', '.join(choices)}")
-    parser.add_argument("--tests", nargs="*", default=[], help="these tests only")
-    given = parser.parse_args()
-    unknown = [which for which in given.which if which not in choices]
+    parser.add_argument("--tests", nargs="*", default=[], help="only these tests")
+    asked = parser.parse_args()
+    unknown = [which for which in asked.which if which not in choices]
     if unknown:
-        parser.error(f"there is no {', '.join(unknown)} here, only {', '.join(choices)}")
-    ends = {which: tried(which, choices[which], given.tests) for which in given.which}
+        parser.error(f"not found: {', '.join(unknown)}; choose from {', '.join(choices)}")
+    ends = {which: run_suite(which, choices[which], asked.tests) for which in asked.which}
     for which, end in ends.items():
         print(f"{which}: {end}")
     return 0 if set(ends.values()) == {"passed"} else 1

@@ -11,9 +11,8 @@ import sqlite3
 import sys
 import time
 import traceback
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,31 +31,6 @@ class Task:
     look: Callable[[Path, Path], dict[str, Any]]  # returns what a reader finds, by name
     prepare: Callable[[Path, Path], None] = lambda *_: None  # makes the state before the task
     repeatable: bool = True  # running the finished task again is allowed and changes nothing
-
-
-@dataclass
-class Tally:
-    """Numbers of kills of a task: all, by their moment, and by what was wrong afterwards."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
-
-    def note(self, kind: str, what: str, count: int = 1) -> None:
-        """Count something that is wrong."""
-        self.counts[kind] += count
-        self.notes.append(f"{kind}: {what}")
-
-
-KINDS = {
-    "kills": "all kills",
-    "before": "before the first change to the disk",
-    "during": "between the first change and the last",
-    "after": "after the last change",
-    "lost": "neither as before nor as after",
-    "different": "not as after an undisturbed run once the task ran again",
-    "left": "files that only killed runs leave",
-}
-"""What a tally counts."""
 
 
 class Child:
@@ -84,8 +58,6 @@ def _become(task: Task, inputs: Path, state: Path, shared: mmap.mmap, printed: P
         _watch(state.resolve(), shared, last)
         task.run(inputs, state)
         code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
     except BaseException:
         traceback.print_exc()
     finally:
@@ -103,13 +75,11 @@ def _watch(inside: Path, shared: mmap.mmap, last: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         shared[:] = changes.to_bytes(8, "little")
 
-    def is_inside(path: Any) -> bool:
-        return isinstance(path, str | bytes | Path) and Path(os.fsdecode(path)).absolute().is_relative_to(inside)
-
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        is_change = event in CHANGES or (event == "open" and bool((arguments[2] or 0) & WRITING))
-        if is_change and is_inside(arguments[0]):
-            count()
+        if event in CHANGES or (event == "open" and (arguments[2] or 0) & WRITING):
+            path = arguments[0]
+            if isinstance(path, str | bytes | Path) and Path(os.fsdecode(path)).absolute().is_relative_to(inside):
+                count()
 
     connect, flush = sqlite3.connect, os.fsync
 
@@ -126,9 +96,11 @@ def _watch(inside: Path, shared: mmap.mmap, last: int) -> None:
     sys.addaudithook(hook)
 
 
-def kill_task(task: Task, inputs: Path, folder: Path, kills: int, seed: int) -> Tally:
-    """Kill a task before random changes to the disk, and every second time after a random time."""
-    start, state, tally, chance = folder / "start", folder / "state", Tally(), random.Random(f"{seed} {task.name}")
+def kill_task(task: Task, inputs: Path, folder: Path, kills: int, seed: int) -> list[str]:
+    """Kill a task before random changes to the disk or after a random time, in turn; return what is wrong."""
+    start, state, killed = folder / "start", folder / "state", 0
+    faults: list[str] = []
+    chance = random.Random(f"{seed} {task.name}")
     start.mkdir(parents=True)
     task.prepare(inputs, start)
     before = task.look(inputs, _copy(start, folder / "look"))
@@ -137,44 +109,40 @@ def kill_task(task: Task, inputs: Path, folder: Path, kills: int, seed: int) -> 
     changes, seconds, names = whole.changes, whole.seconds, _names(state)
     after = task.look(inputs, _copy(state, folder / "look"))
     assert before != after, f"{task.name} changes nothing"
-    while tally.counts["kills"] < kills:
+    while killed < kills:
         _copy(start, state)
-        last = chance.randint(1, changes) if tally.counts["kills"] % 2 == 0 else 0
+        last = chance.randint(1, changes) if killed % 2 == 0 else 0
         child = Child(task, inputs, state, last, MAX_SECONDS if last else chance.uniform(0.001, seconds))
         if child.code >= 0:  # it ended before it was killed
             seconds = min(seconds, child.seconds)
             changes = child.changes if last else changes
             continue
-        moment = "before" if child.changes == 0 else "during" if child.changes < changes else "after"
-        tally.counts.update(["kills", moment])
-        when = f"kill {tally.counts['kills']}, after change {child.changes} of {changes}"
-        found = _look(task, inputs, _copy(state, folder / "look"), tally, when)
-        if found is None:
-            continue
+        killed += 1
+        when = f"kill {killed}, after change {child.changes} of {changes}"
+        faults += [f"{fault} ({when})" for fault in _find_faults(task, inputs, state, before, after, names)]
+    return faults
+
+
+def _find_faults(
+    task: Task, inputs: Path, state: Path, before: dict[str, Any], after: dict[str, Any], names: set[str]
+) -> Iterator[str]:
+    """Yield what is wrong in a folder after a kill, and once the task ran again."""
+    try:
+        found = task.look(inputs, _copy(state, state.with_name("look")))
         for name in {*before, *after, *found}:
             if found.get(name) not in (before.get(name), after.get(name)):
-                tally.note("lost", f"{when}: {name} is neither as before nor as after")
+                yield f"lost: {name} is neither as before nor as after"
         if found == after and not task.repeatable:
-            continue
+            return
         again = Child(task, inputs, state)
-        if again.code:
-            tally.note("different", f"{when}: the next run ended with {again.code}: {again.printed}")
-            continue
-        found = _look(task, inputs, state, tally, when)
-        if found is not None and found != after:
-            other = sorted(name for name in {*after, *found} if found.get(name) != after.get(name))
-            tally.note("different", f"{when}: {other[:3]} after the next run", len(other))
-        if left := _names(state) - names:
-            tally.note("left", f"{when}: {sorted(left)[:3]}", len(left))
-    return tally
-
-
-def _look(task: Task, inputs: Path, folder: Path, tally: Tally, when: str) -> dict[str, Any] | None:
-    try:
-        return task.look(inputs, folder)
+        found = task.look(inputs, state) if again.code == 0 else {"the next run": again.printed}
     except Exception as error:
-        tally.note("lost", f"{when}: {type(error).__name__}: {error}")
-        return None
+        yield f"lost: {type(error).__name__}: {error}"
+        return
+    if other := {name for name in {*after, *found} if found.get(name) != after.get(name)}:
+        yield f"different: {sorted(other)[:3]} after the next run, which printed {again.printed}"
+    if left := _names(state) - names:
+        yield f"left: {sorted(left)[:3]}"
 
 
 def _names(folder: Path) -> set[str]:

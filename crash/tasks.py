@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -15,32 +14,22 @@ from typer.testing import CliRunner
 import featprop as fp
 from crash.harness import Task
 from featprop.cli import app
-
-CLASSES = "abc"
+from tests.graphs import write_class_folder
+from tests.helpers import fill
 
 
 def make_inputs(folder: Path) -> None:
     """Write two graphs, a sheet of labels and a model."""
     for name, seed in (("graph", 1), ("other", 2)):
-        write_graph(folder / name, seed=seed)
-    rows = "".join(f"{node},{CLASSES[node % 3]}\n" for node in range(30))
+        write_class_folder(folder / name, seed=seed)
+    rows = "".join(f"{node},{label_of(node)}\n" for node in range(30))
     (folder / "labels.csv").write_text(f"id,label\n{rows}", encoding="utf-8")
     run_command("train {inputs}/graph --labels {inputs}/labels.csv --out {inputs}/model.safetensors")(folder, folder)
 
 
-def write_graph(folder: Path, nodes: int = 240, seed: int = 1) -> Path:
-    """Write nodes of three classes and their edges as CSV files."""
-    folder.mkdir(parents=True)
-    generator = np.random.default_rng(seed)
-    ids = np.arange(nodes)
-    features = generator.normal(size=(nodes, 6)) + 1.2 * np.eye(3, 6)[ids % 3]
-    values = [",".join(f"{value:.4f}" for value in row) for row in features]
-    rows = [f"{node},{numbers},{CLASSES[node % 3]}\n" for node, numbers in zip(ids, values, strict=True)]
-    (folder / "nodes.csv").write_text("id,w0,w1,w2,w3,w4,w5,label\n" + "".join(rows), encoding="utf-8")
-    ends = generator.choice(ids, size=(3 * nodes, 2))
-    pairs = sorted({(int(a), int(b)) for a, b in ends if a != b and (a - b) % 3 == 0})
-    (folder / "edges.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs), encoding="utf-8")
-    return folder
+def label_of(node: Any) -> str:
+    """Return the class of a node."""
+    return "abc"[int(node) % 3]
 
 
 def run_command(line: str) -> Callable[[Path, Path], None]:
@@ -100,9 +89,7 @@ def look_at_results(_: Path, state: Path) -> dict[str, Any]:
 def start_rounds(inputs: Path, state: Path) -> None:
     """Select a first sheet with a log, and type labels into it."""
     run_command("select {inputs}/graph --budget 12 --log {state}/log.labels --out {state}/first.csv")(inputs, state)
-    with (state / "first.csv").open(encoding="utf-8", newline="") as file:
-        rows = [f"{row['id']},{CLASSES[int(row['id']) % 3]}\n" for row in csv.DictReader(file)]
-    (state / "first.csv").write_text("id,label\n" + "".join(rows), encoding="utf-8")
+    fill(state / "first.csv", label_of)
 
 
 def run_learner(inputs: Path, state: Path) -> None:
@@ -110,7 +97,7 @@ def run_learner(inputs: Path, state: Path) -> None:
     with fp.LabelLog(state / "log.labels", exclusive=True) as log:
         learner = fp.ActiveLearner(fp.read_graph(inputs / "graph"), log=log)
         if learner.rounds < 2:
-            learner.tell({node: CLASSES[int(node) % 3] for node in learner.asked})
+            learner.tell({node: label_of(node) for node in learner.asked})
             learner.skip(239, reason="torn")
             learner.ask(5)
 
@@ -125,7 +112,7 @@ def write_log(_: Path, state: Path) -> None:
         log.note(99, "look again", annotator="ada", key="noted")
 
 
-CONVERT, FORCE = "convert {inputs}/graph {state}/out", " --force"
+CONVERT = "convert {inputs}/%s {state}/out"
 TRAIN = "train {inputs}/%s --labels {inputs}/labels.csv --out {state}/model.safetensors"
 PREDICT = "predict {inputs}/%s --model {inputs}/model.safetensors --out {state}/predictions.csv"
 SELECT_MORE = (
@@ -136,23 +123,18 @@ EXPERIMENTS = (
     "--budgets 6,12 --seeds 2 --jobs 1 --out {state}/results"
 )
 
+
+def replace(name: str, line: str, look: Callable[[Path, Path], dict[str, Any]], *, repeatable: bool = True) -> Task:
+    """Return a task that replaces the output of a command for another graph."""
+    return Task(name, run_command(f"{line % 'graph'} --force"), look, run_command(line % "other"), repeatable)
+
+
 TASKS = [
-    Task("convert", run_command(CONVERT), look_at_graph, repeatable=False),
-    Task(
-        "convert --force",
-        run_command(CONVERT + FORCE),
-        look_at_graph,
-        run_command("convert {inputs}/other {state}/out"),
-    ),
-    Task("train", run_command(TRAIN % "graph" + FORCE), look_at_model, run_command(TRAIN % "other")),
-    Task(
-        "predict",
-        run_command(PREDICT % "graph" + FORCE),
-        look_at_file("predictions.csv"),
-        run_command(PREDICT % "other"),
-        repeatable=False,
-    ),
-    Task("select --log", run_command(SELECT_MORE + FORCE), look_at_log, start_rounds, repeatable=False),
+    Task("convert", run_command(CONVERT % "graph"), look_at_graph, repeatable=False),
+    replace("convert --force", CONVERT, look_at_graph),
+    replace("train", TRAIN, look_at_model),
+    replace("predict", PREDICT, look_at_file("predictions.csv"), repeatable=False),
+    Task("select --log", run_command(f"{SELECT_MORE} --force"), look_at_log, start_rounds, repeatable=False),
     Task("import", run_command("import {state}/log.labels {inputs}/labels.csv"), look_at_log, start_rounds),
     Task("learner", run_learner, look_at_log, start_rounds),
     Task("label log", write_log, look_at_log),

@@ -1,4 +1,4 @@
-"""Which accounts are fraudulent? Two tables, and nobody has looked into any account yet."""
+"""Which accounts are fraudulent? You have two tables and have not checked any account yet."""
 
 import pandas as pd
 from accounts import made_tables
@@ -12,7 +12,7 @@ print(graph)
 learner = fp.ActiveLearner(graph)
 for budget in (20, 20, 30, 30):
     picks = learner.ask(budget)
-    learner.tell({account: truth[account] for account in picks})  # somebody looks into them
+    learner.tell({account: truth[account] for account in picks})  # a person checks them
     found = sum(label == "fraud" for label in learner.labels.values())
     print(f"{len(learner.labels):3} accounts looked into, {found} of them fraudulent")
 print(learner.estimate())

@@ -1,4 +1,4 @@
-"""No graph at hand? Join each image to the ones most like it: 1,797 handwritten digits."""
+"""No graph at hand? Join each of 1,797 handwritten digits to the most similar ones."""
 
 import numpy as np
 from sklearn.datasets import load_digits

@@ -1,6 +1,6 @@
-"""What are these papers about? A title, a year, who cites whom, and a field to be told for a few.
+"""What are these papers about? You have titles, years and citations, and look up the field of a few papers.
 
-The papers are made: titles of words that fields share or have to themselves, and citations mostly
+The papers are synthetic: some title words are shared by all fields, others belong to one, and most citations stay
 within a field.
 """
 
@@ -47,7 +47,7 @@ print(papers["title"].iloc[0], "->", field[0])
 
 
 def accuracy(strategy: str, labels: int, seed: int = 0) -> float:
-    """Ask in rounds, and return the share of the other papers that are named right."""
+    """Label in rounds, and return the accuracy on the other papers."""
     learner = fp.ActiveLearner(graph, strategy, random_state=seed)
     while (known := len(learner.labels)) < labels:
         picks = learner.ask(min(max(10, known // 2), labels - known))

@@ -1,4 +1,4 @@
-"""Your own network in PyTorch Geometric, trained on nodes that were chosen instead of drawn."""
+"""Train your own PyTorch Geometric network on selected nodes instead of random ones."""
 
 import torch
 import torch_geometric.transforms as T
@@ -12,7 +12,7 @@ SIZES, FEATURES, BUDGET, SEEDS = (160, 100, 60, 40, 24, 16), 16, 18, 3
 
 
 def made_data() -> Data:
-    """Return six classes, whose nodes are rather joined to each other and have noisy features."""
+    """Return a graph of six classes, with most edges within a class and noisy features."""
     torch.manual_seed(0)
     y = torch.repeat_interleave(torch.arange(len(SIZES)), torch.tensor(SIZES))
     x = torch.randn(len(SIZES), FEATURES)[y] + 2 * torch.randn(len(y), FEATURES)
@@ -35,7 +35,7 @@ class Net(torch.nn.Module):
 
 
 def accuracy(data: Data, seed: int) -> float:
-    """Train on ``data.train_mask`` and return the share of the others that are named right."""
+    """Train on ``data.train_mask`` and return the accuracy on the other nodes."""
     torch.manual_seed(seed)
     net = Net()
     optimiser = torch.optim.Adam(net.parameters(), lr=0.02, weight_decay=5e-4)

@@ -1,6 +1,6 @@
 """Who sides with whom? Zachary's karate club: 34 members, who spends time with whom, and a quarrel.
 
-Members have no attributes, so each is described by who they are: a column of their own.
+Members have no attributes, so each one gets a separate feature column.
 """
 
 import networkx as nx

@@ -39,7 +39,7 @@ TYPES = ("i1", "u4", "i8", "u8", "f2", "f4", ">f8", "?", "c8", "U5", "S3", "M8[s
 SCHEMA = (
     "DROP VIEW audit", "DROP TABLE events", "PRAGMA user_version = 99", "PRAGMA application_id = 0", "VACUUM",
     "CREATE TABLE other (a)", "ALTER TABLE events ADD COLUMN extra", "PRAGMA journal_mode = DELETE",
-    "DROP VIEW standing; CREATE VIEW standing AS SELECT * FROM standing",
+    "DROP VIEW holding; CREATE VIEW holding AS SELECT * FROM holding",
     "CREATE TRIGGER t BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
 )  # fmt: skip
 ROLLBACK_MODE, WAL_MODE = b"\x01\x01", b"\x02\x02"
@@ -58,7 +58,10 @@ def damaged_bytes(draw: DrawFn, content: bytes) -> bytes:
     changed = bytearray(content)
     for _ in range(draw(st.integers(1, 3))):
         size = len(changed)
-        at = draw(st.integers(0, min(size, 64)) | st.integers(max(0, size - 64), size) | st.integers(0, size))
+        # a workbook holds the time, so its size may differ when a case runs again: what is drawn must not depend on it
+        place = draw(st.integers(0, 64) | st.integers(-64, 0) | st.floats(0.0, 1.0, exclude_min=True, exclude_max=True))
+        place = int(place * size) if isinstance(place, float) else place
+        at = min(max(place if place >= 0 else size + place, 0), size)
         end = draw(st.sampled_from([at, at + 1, at + 8, at + 1024, size]))
         changed[at:end] = draw(st.sampled_from([b"", changed[at:end] * 3, *PIECES]) | st.binary(max_size=16))
     return bytes(changed)

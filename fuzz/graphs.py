@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
+from hypothesis.strategies import DrawFn, SearchStrategy
 
-from fuzz import checks
 from fuzz.case import Case
-from fuzz.damage import (
-    damaged_arrays,
-    damaged_bytes,
-    damaged_json,
-    damaged_npy,
-    damaged_table,
-    rewritten_csv,
-    values,
-)
+from fuzz.checks import command
+from fuzz.damage import damaged_arrays, damaged_bytes, damaged_json, damaged_npy, damaged_table, values
 
 DESCRIPTION = {
-    "nodes": "nodes.csv",
-    "edges": "SELECT source, target, weight FROM 'edges.csv'",
-    "columns.id": "id",
-    "columns.label": "label",
-    "columns.ignore": ["since"],
-    "columns.country": "category",
-    "graph.weights": "mean",
-    "graph.duplicates": "max",
-    "graph.unknown": "error",
-    "graph.only": "amount > 0",
-}
+    "nodes": "nodes.csv", "edges": "SELECT source, target, weight FROM 'edges.csv'", "columns.id": "id",
+    "columns.label": "label", "columns.ignore": ["since"], "columns.country": "category", "graph.weights": "mean",
+    "graph.duplicates": "max", "graph.unknown": "error", "graph.only": "amount > 0",
+}  # fmt: skip
 QUERIES = (
     "SELECT", "SELECT 1", "SELECT * FROM nodes", "SELECT NULL AS id", "SELECT * FROM 'nodes.csv'; DROP TABLE nodes",
     "COPY (SELECT 1) TO 'stolen.csv'", "SELECT * FROM 'nodes.csv'; COPY (SELECT 1) TO 'stolen.csv'",
@@ -47,21 +30,20 @@ QUERIES = (
 )  # fmt: skip
 
 
-@st.composite
-def on_graph(draw: DrawFn, graph: str, inputs: tuple[str, ...], files: dict[str, bytes | None]) -> Case:
+COMMANDS = (
+    "inspect {graph}",
+    "select {graph} --budget {budget} --out out.csv",
+    "convert {graph} out",
+    "train {graph} --labels picks.csv --out out.safetensors",
+    "predict {graph} --model ridge.safetensors --out out.csv",
+    "report {graph} --labels picks.csv --out out.html",
+)
+
+
+def on_graph(graph: str, files: dict[str, bytes | None]) -> SearchStrategy[Case]:
     """Run a command that reads a graph."""
-    budget, labels = draw(st.integers(1, 4)), ("--labels", "picks.csv")
-    out = ("--out", "out.csv")
-    cases = [
-        Case(("inspect", graph)),
-        Case(("select", graph, "--budget", f"{budget}", *out), outputs=out[1:], check=checks.picks(budget)),
-        Case(("convert", graph, "out"), outputs=("out",), check=checks.converted),
-        Case(("train", graph, *labels, "--out", "out.safetensors"), outputs=("out.safetensors",), check=checks.model),
-        Case(("predict", graph, "--model", "ridge.safetensors", *out), outputs=out[1:], check=checks.predictions),
-        Case(("report", graph, *labels, "--out", "out.html"), outputs=("out.html",)),
-    ]
-    case = draw(st.sampled_from(cases))
-    return Case(case.words, (*inputs, "picks.csv", "ridge.safetensors"), files, case.outputs, check=case.check)
+    lines = st.builds(str.format, st.sampled_from(COMMANDS), graph=st.just(graph), budget=st.integers(1, 4))
+    return lines.map(lambda line: command(line, files))
 
 
 @st.composite
@@ -73,18 +55,7 @@ def tables(draw: DrawFn, seeds: Path) -> Case:
         content = (seeds / "csv" / f"{name}.csv").read_bytes()
         files[f"csv/{name}.csv"] = None
         files[f"csv/{name}{suffix}"] = draw(damaged_table(content, suffix))
-    return draw(on_graph("csv", ("csv",), files))
-
-
-@st.composite
-def dialects(draw: DrawFn, seeds: Path) -> Case:
-    """Write CSV files as other programs do: whoever reads them selects the same nodes."""
-    files: dict[str, bytes | None] = {}
-    for place in ("csv/nodes.csv", "csv/edges.csv"):
-        rows = list(csv.reader(io.StringIO((seeds / place).read_text(encoding="utf-8"))))
-        files[place] = draw(rewritten_csv(rows))
-    words = ("select", "csv", "--budget", "9", "--out", "out.csv")
-    return Case(words, ("csv",), files, ("out.csv",), check=checks.picks(9, like=seeds / "picks.csv"))
+    return draw(on_graph("csv", files))
 
 
 @st.composite
@@ -95,7 +66,7 @@ def descriptions(draw: DrawFn, seeds: Path) -> Case:  # noqa: ARG001
     tree[key] = draw(st.sampled_from(QUERIES) | st.sampled_from(QUERIES) | values)
     content = "".join(f"{name} = {json.dumps(value)}\n" for name, value in tree.items()).encode()
     damaged = draw(damaged_bytes(content)) if draw(st.integers(0, 5)) == 0 else content
-    return draw(on_graph("csv", ("csv",), {"csv/graph.toml": damaged}))
+    return draw(on_graph("csv", {"csv/graph.toml": damaged}))
 
 
 @st.composite
@@ -104,14 +75,14 @@ def exchange_files(draw: DrawFn, seeds: Path) -> Case:
     name = draw(st.sampled_from(["graph.graphml", "graph.gml", "graph.edgelist", "graph.json"]))
     content = (seeds / name).read_bytes()
     damaged = draw(damaged_json(content) if name.endswith("json") else damaged_bytes(content))
-    return draw(on_graph(name, (), {name: damaged}))
+    return draw(on_graph(name, {name: damaged}))
 
 
 @st.composite
 def arrays(draw: DrawFn, seeds: Path) -> Case:
     """Damage the arrays of a ``.npz`` file."""
     content = (seeds / "plain.npz").read_bytes()
-    return draw(on_graph("graph.npz", (), {"graph.npz": draw(damaged_arrays(content))}))
+    return draw(on_graph("graph.npz", {"graph.npz": draw(damaged_arrays(content))}))
 
 
 @st.composite
@@ -124,14 +95,10 @@ def converted_graphs(draw: DrawFn, seeds: Path) -> Case:
     damage = {".json": damaged_json, ".npy": damaged_npy}.get(Path(name).suffix, damaged_bytes)
     other = (seeds / graph / draw(st.sampled_from(names))).read_bytes()
     damaged = draw(st.one_of(damage(content), damage(content), damaged_bytes(content), st.sampled_from([None, other])))
-    return draw(on_graph(graph, (graph,), {f"{graph}/{name}": damaged}))
+    return draw(on_graph(graph, {f"{graph}/{name}": damaged}))
 
 
 TARGETS: dict[str, Any] = {
-    "tables": tables,
-    "dialects": dialects,
-    "exchange": exchange_files,
-    "npz": arrays,
-    "native": converted_graphs,
+    "tables": tables, "exchange": exchange_files, "npz": arrays, "native": converted_graphs,
     "description": descriptions,
-}
+}  # fmt: skip

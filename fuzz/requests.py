@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import httpx
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
-from fuzz.case import Case
 from fuzz.damage import damaged_bytes, damaged_json, texts, values
 from tests.web.page.conftest import Page, payments
 
@@ -62,10 +61,7 @@ def visits(draw: DrawFn) -> Sent:
     return Sent(draw(st.sampled_from(METHODS)), path, b"", headers)
 
 
-def request_lists(seeds: Path) -> SearchStrategy[Case]:  # noqa: ARG001
-    """Send requests to one page."""
-    lists = st.lists(changes() | visits(), min_size=1, max_size=12)
-    return lists.map(lambda sent: Case(("http", repr(sent)), action=lambda: send_all(sent)))
+request_lists = st.lists(changes() | visits(), min_size=1, max_size=12)
 
 
 def send_all(requests: list[Sent]) -> None:

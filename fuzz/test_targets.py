@@ -3,6 +3,7 @@
 What fails, Hypothesis reduces to a small example; its inputs are kept in ``fuzz/findings/TARGET``.
 """
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -12,14 +13,20 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from fuzz import command_line, graphs, labels, requests
-from fuzz.case import run_case
+from fuzz import command_line, graphs, labels
+from fuzz.case import limited, run_case
+from fuzz.requests import Sent, request_lists, send_all
 from fuzz.seeds import make_seeds
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
+pytestmark = pytest.mark.no_cover
 FINDINGS = Path(__file__).parent / "findings"
-TARGETS = graphs.TARGETS | labels.TARGETS
-TARGETS |= {"command-line": command_line.command_lines, "requests": requests.request_lists}
+TARGETS = graphs.TARGETS | labels.TARGETS | {"command-line": command_line.command_lines}
+few_or_many = settings(
+    max_examples=int(os.environ.get("EXAMPLES", "5")),
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +36,7 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@few_or_many
 @given(data=st.data())
 def test_answer_or_one_clear_message(target: str, seeds: Path, data: st.DataObject) -> None:
     case = data.draw(TARGETS[target](seeds))
@@ -40,3 +47,10 @@ def test_answer_or_one_clear_message(target: str, seeds: Path, data: st.DataObje
             shutil.rmtree(FINDINGS / target, ignore_errors=True)
             shutil.copytree(folder, FINDINGS / target)
             raise
+
+
+@few_or_many
+@given(sent=request_lists)
+def test_requests_are_answered_and_saved(sent: list[Sent]) -> None:
+    with tempfile.TemporaryDirectory(prefix="featprop-fuzz-") as folder, contextlib.chdir(folder), limited():
+        send_all(sent)

@@ -20,7 +20,6 @@ import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
 
 from mutants.changes import Mutant, find_mutants
 
@@ -31,10 +30,9 @@ MAX_SECONDS = 600
 """Time of the tests of a mutant; one that takes longer is killed."""
 CORE = (
     "clustering/alternating.py", "clustering/kcenter.py", "clustering/swaps.py", "compute/distances.py",
-    "compute/kernels.py",
-    "evaluate/cross_validation.py", "experiments/protocol.py", "models/calibration.py", "models/least_squares.py",
-    "models/ridge.py", "propagation/coverage.py", "propagation/message_passing.py", "propagation/propagation.py",
-    "propagation/reduction.py",
+    "compute/kernels.py", "evaluate/cross_validation.py", "experiments/protocol.py", "models/calibration.py",
+    "models/least_squares.py", "models/ridge.py", "propagation/coverage.py", "propagation/message_passing.py",
+    "propagation/propagation.py", "propagation/reduction.py",
 )  # fmt: skip
 
 
@@ -53,11 +51,8 @@ def main() -> int:
     known = dict(map(json.loads, outcomes.read_text(encoding="utf-8").splitlines())) if outcomes.exists() else {}
     missing = [mutant for mutant in chosen if _stamp(mutant) not in known]
     print(f"Seed {asked.seed}: {len(chosen):,} mutants, {len(missing):,} of them to test", flush=True)
-    with tempfile.TemporaryDirectory(prefix="featprop-mutants-") as scratch, ThreadPoolExecutor(asked.jobs) as threads:
-        trees: SimpleQueue[Path] = SimpleQueue()
-        for number in range(asked.jobs):
-            trees.put(shutil.copytree(ROOT / "src", Path(scratch) / str(number)))
-        for mutant, outcome in threads.map(lambda mutant: (mutant, _test(mutant, trees)), missing):
+    with ThreadPoolExecutor(asked.jobs) as threads:
+        for mutant, outcome in zip(missing, threads.map(_test, missing), strict=True):
             known[_stamp(mutant)] = outcome
             with outcomes.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([_stamp(mutant), outcome]) + "\n")
@@ -103,22 +98,18 @@ def _stamp(mutant: Mutant) -> str:
     return f"{mutant.key} {_digest(mutant.source + tests)}"
 
 
-def _test(mutant: Mutant, trees: SimpleQueue[Path]) -> str:
+def _test(mutant: Mutant) -> str:
     """Run the tests with a changed copy of ``src``; Numba compiles the functions of a changed file again."""
-    tree = trees.get()
-    place = tree / "featprop" / mutant.module
-    before = place.read_text(encoding="utf-8")
-    place.write_text(mutant.source, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", *map(str, tests_of(mutant.module))]
-    environment = os.environ | {"PYTHONPATH": f"{tree}{os.pathsep}{ROOT}", "CI": "1", "OMP_NUM_THREADS": "1"}
-    try:
-        run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False, timeout=MAX_SECONDS)
-        return "killed" if run.returncode else "survived"
-    except subprocess.TimeoutExpired:
-        return "killed"
-    finally:
-        place.write_text(before, encoding="utf-8")
-        trees.put(tree)
+    with tempfile.TemporaryDirectory(prefix="featprop-mutants-") as folder:
+        tree = shutil.copytree(ROOT / "src", Path(folder) / "src")
+        (tree / "featprop" / mutant.module).write_text(mutant.source, encoding="utf-8")
+        environment = os.environ | {"PYTHONPATH": f"{tree}{os.pathsep}{ROOT}", "CI": "1", "OMP_NUM_THREADS": "1"}
+        try:
+            run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=MAX_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "killed"
+    return "killed" if run.returncode else "survived"
 
 
 def _report(chosen: list[Mutant], known: dict[str, str]) -> int:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
 
 OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
@@ -46,43 +48,35 @@ class Mutant:
 
 def find_mutants(module: str, source: str) -> list[Mutant]:
     """Return all mutants of one file."""
-    tree, lines = ast.parse(source), source.splitlines()
+    text, lines = source.encode(), source.splitlines()
+    starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
     repeats, found = Counter[tuple[str, str]](), []
-    for parent, field, index, node in list(_walk(tree)):
-        negated = [ast.UnaryOp(ast.Not(), node)] if field in ("test", "ifs") else []
-        for new in [*negated, *_variants(node)]:
-            line = lines[node.lineno - 1].strip()  # type: ignore[attr-defined]
-            change = f"{ast.unparse(node)} → {ast.unparse(new)}"
+    for node, is_condition in _walk(ast.parse(source)):
+        line = lines[node.lineno - 1].strip()
+        start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+        for new in [*([ast.UnaryOp(ast.Not(), node)] if is_condition else []), *_variants(node)]:
+            written = ast.unparse(new)
+            change = f"{ast.unparse(node)} → {written}"
             repeats[line, change] += 1
             if (repeat := repeats[line, change]) > 1:
                 change += f" ({repeat})"
-            _put(parent, field, index, new)
-            found.append(Mutant(module, line, change, ast.unparse(tree)))
-            _put(parent, field, index, node)
+            if isinstance(new, ast.expr) and not isinstance(new, ast.Slice):
+                written = f"({written})"
+            found.append(Mutant(module, line, change, (text[:start] + written.encode() + text[end:]).decode()))
     return found
 
 
-def _walk(parent: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:
-    """Yield every node that may change, with its place in its parent."""
+def _walk(parent: ast.AST) -> Iterator[tuple[Any, bool]]:
+    """Yield every node that may change, and whether it is a condition."""
     for field, value in ast.iter_fields(parent):
-        for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            is_log = isinstance(node, ast.Expr) and ast.unparse(node).startswith("log.")
-            if (
-                isinstance(node, ast.AST)
-                and not isinstance(node, SKIPPED)
-                and not is_log
-                and field not in SKIPPED_FIELDS
-            ):
-                if hasattr(node, "lineno"):
-                    yield parent, field, index, node
-                yield from _walk(node)
-
-
-def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
-    if index is None:
-        setattr(parent, field, node)
-    else:
-        getattr(parent, field)[index] = node
+        for node in value if isinstance(value, list) else [value]:
+            if not isinstance(node, ast.AST) or isinstance(node, SKIPPED) or field in SKIPPED_FIELDS:
+                continue
+            if isinstance(node, ast.Expr) and ast.unparse(node).startswith("log."):
+                continue
+            if hasattr(node, "lineno"):
+                yield node, field in ("test", "ifs")
+            yield from _walk(node)
 
 
 def _variants(node: ast.AST) -> Iterator[ast.AST]:

@@ -21,6 +21,7 @@ from featprop.matrix import dense
 from featprop.models import MODELS
 from featprop.propagation import normalised_adjacency
 from featprop.strategies import STRATEGIES
+from tests.graphs import write_class_folder
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background, and so would children
@@ -150,14 +151,4 @@ def contents(tmp_path: Path) -> Callable[[], dict[str, bytes | None]]:
 @pytest.fixture
 def graph_folder(tmp_path: Path) -> Path:
     """240 nodes of three classes as a graph folder with labels."""
-    generator = np.random.default_rng(1)
-    labels = np.arange(240) % 3
-    features = generator.normal(size=(240, 6)) + 1.2 * np.eye(3, 6)[labels]
-    folder = tmp_path / "blobs"
-    folder.mkdir()
-    rows = [f"{i},{','.join(f'{value:.4f}' for value in features[i])},{'abc'[labels[i]]}" for i in range(240)]
-    (folder / "nodes.csv").write_text("id,w1,w2,w3,w4,w5,w6,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    ends = [(i, int(j)) for i in range(240) for j in generator.choice(np.flatnonzero(labels == labels[i]), 2) if i != j]
-    text = "\n".join(f"{source},{target}" for source, target in sorted(set(ends)))
-    (folder / "edges.csv").write_text(f"source,target\n{text}\n", encoding="utf-8")
-    return folder
+    return write_class_folder(tmp_path / "blobs")

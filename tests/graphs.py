@@ -1,9 +1,11 @@
 """Graphs for tests: nodes in classes, random graphs, and graphs without edges."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from featprop.graph import Graph
@@ -80,6 +82,21 @@ def edge_graph(n: int, edges: Sequence[tuple[int, int]], features: Any = None, *
     ends = np.array(edges, dtype=int).reshape(-1, 2)
     adjacency = sp.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     return Graph.from_scipy(adjacency, np.ones((n, 1)) if features is None else np.asarray(features, float), **options)
+
+
+def write_class_folder(folder: Path, n: int = 240, seed: int = 1) -> Path:
+    """Write nodes of the classes a, b and c and edges within the classes as CSV files; node i has class ``i % 3``."""
+    generator = np.random.default_rng(seed)
+    ids = np.arange(n)
+    features = generator.normal(size=(n, 6)) + 1.2 * np.eye(3, 6)[ids % 3]
+    nodes = pd.DataFrame(features, columns=[f"w{column}" for column in range(1, 7)])
+    nodes.insert(0, "id", ids)
+    nodes["label"] = CLASSES[ids % 3]
+    ends = {(i, int(j)) for i in range(n) for j in generator.choice(ids[i % 3 :: 3], 2) if i != j}
+    folder.mkdir(parents=True)
+    nodes.to_csv(folder / "nodes.csv", index=False, float_format="%.4f")
+    pd.DataFrame(sorted(ends), columns=["source", "target"]).to_csv(folder / "edges.csv", index=False)
+    return folder
 
 
 def labels_at(graph: Graph, nodes: Any) -> list[Any]:

@@ -1,11 +1,13 @@
 """What several test files share and pytest's fixtures cannot give."""
 
 import csv
+import importlib.util
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -55,6 +57,16 @@ def fill(path: str | Path, label: Callable[[str], str], rows: int | None = None)
         writer = csv.DictWriter(file, list(sheet[0]))
         writer.writeheader()
         writer.writerows(sheet)
+
+
+def load_script(path: Path) -> ModuleType:
+    """Import a script that is not in a package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 VOID = ("br", "hr", "img", "input", "link", "meta")

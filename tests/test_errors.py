@@ -67,9 +67,8 @@ def test_unknown_choice_suggests_the_closest(value: str, closest: str) -> None:
     assert repr(closest) in error.hint
 
 
-@pytest.mark.parametrize("value", ["zzz", "", 3])
-def test_unknown_choice_lists_all_if_none_is_close(value: object) -> None:
-    assert "featprop, random" in unknown_choice("strategy", value, ["random", "featprop"]).hint
+def test_unknown_choice_lists_all_if_none_is_close() -> None:
+    assert "featprop, random" in unknown_choice("strategy", 3, ["random", "featprop"]).hint
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,8 @@ PLAIN = st.one_of(
     st.booleans(),
     st.dates(),
     st.datetimes(),
-    st.times(),
-    st.binary(max_size=8),
 )
-NAMES = st.recursive(PLAIN, lambda names: st.one_of(st.tuples(names, names), st.frozensets(PLAIN, max_size=3)))
+NAMES = st.recursive(PLAIN, lambda names: st.tuples(names, names))
 
 
 @given(NAMES)
@@ -52,7 +50,7 @@ def test_json_types_stand_for_themselves() -> None:
     assert to_jsonable((dt.date(2026, 11, 16), 1)) == {"tuple": [{"date": "2026-11-16"}, 1]}
 
 
-@pytest.mark.parametrize("name", [object(), [1], {"a": 1}, 1j])
+@pytest.mark.parametrize("name", [object(), [1], {"a": 1}, 1j, b"a", frozenset({1})])
 def test_other_types_are_refused(name: object) -> None:
     with raises(ParameterError, value=name):
         to_jsonable(name)

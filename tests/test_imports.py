@@ -1,6 +1,7 @@
 """Imports point to the same or a lower layer."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,12 @@ def test_imports_do_not_point_upwards(path: Path) -> None:
     package = path.relative_to(ROOT).parts[0].removesuffix(".py")
     for imported in packages_imported(path):
         assert LAYER[imported] <= LAYER[package], f"{package} must not import {imported}"
+
+
+@pytest.mark.parametrize("package", ["active", "clustering", "compute", "labels", "propagation", "strategies"])
+def test_pytorch_is_for_models_only(package: str) -> None:
+    for path in (ROOT / package).glob("*.py"):
+        assert not re.search(r"^\s*(import|from) torch", path.read_text(encoding="utf-8"), re.MULTILINE), path
 
 
 def test_public_names_are_documented() -> None:

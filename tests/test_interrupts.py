@@ -109,15 +109,8 @@ def test_an_ignored_signal_stays_ignored(as_command: list[str], tmp_path: Path) 
 @pytest.mark.parametrize(
     ("moment", "command"),
     [
-        ("typer", "inspect"),
-        ("featprop.cli.inspect", "inspect"),
         ("pyarrow.lib", "inspect"),
-        ("duckdb", "train"),
-        ("numpy", "train"),
-        ("numpy.random._generator", "select"),
-        ("scipy.sparse._csparsetools", "select"),
         ("numba.core.typing", "select"),
-        ("featprop.models.saved", "train"),
         ("uvicorn", "label"),
     ],
 )

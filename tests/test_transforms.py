@@ -23,7 +23,9 @@ def test_train_mask_is_the_selection() -> None:
     transform = T.Compose([T.NormalizeFeatures(), fp.FeatPropSplit(budget=7, random_state=1)])
     marked = transform(data())
     picks = fp.select(fp.Graph.from_pyg(T.NormalizeFeatures()(data())), budget=7, random_state=1)
-    assert repr(transform.transforms[1]) == "FeatPropSplit(budget=7, strategy='featprop-diffused', random_state=1)"
+    assert repr(transform.transforms[1]) == (
+        "FeatPropSplit(budget=7, strategy='featprop-diffused', random_state=1, num_val=0, num_test=None)"
+    )
     assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())
 
 
@@ -101,11 +103,3 @@ def test_invalid_mask(mask: torch.Tensor) -> None:
 def test_invalid_count(wrong: Any) -> None:
     with raises(ParameterError, parameter="num_val", value=wrong):
         fp.FeatPropSplit(7, num_val=wrong)(data())
-
-
-def test_a_single_edge_attribute_is_the_weight() -> None:
-    given = data()
-    given.edge_attr = torch.rand(given.num_edges)
-    marked = fp.FeatPropSplit(7)(given)
-    picks = fp.select(fp.Graph.from_pyg(given), 7)
-    assert marked.train_mask.nonzero().ravel().tolist() == sorted(picks.nodes.tolist())

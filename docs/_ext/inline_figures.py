@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from featprop.web.common.svg import embed_svg
+from featprop.experiments.figures import embed_svg
 
 
 class InlineFigures(SphinxPostTransform):

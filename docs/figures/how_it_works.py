@@ -21,10 +21,10 @@ CLASSES = [DIGITS[6], DIGITS[2], DIGITS[5]]
 CENTRES = np.array([[0.25, 0.3], [0.75, 0.24], [0.54, 0.78]])
 NODES, NEIGHBOURS, NOISE, BUDGET = 96, 3, 1.1, 6
 PANELS = [
-    ("Features of nodes", "noisy, one by one"),
-    ("Passed on along edges", "groups come out"),
-    ("Six nodes to label", "that stand for many"),
-    ("The rest predicted", "faint where unsure"),
+    ("Node features", "noisy"),
+    ("Propagated along edges", "groups emerge"),
+    ("Six nodes to label", "each represents many"),
+    ("The rest predicted", "faint where uncertain"),
 ]
 
 

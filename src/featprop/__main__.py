@@ -47,7 +47,7 @@ def _interrupt(*_: Any) -> None:
 
 
 def _command() -> None:
-    from featprop.cli import load
+    from featprop.cli.application import load
 
     load(*sys.argv[1:2])(prog_name="featprop")
 

@@ -11,7 +11,6 @@ import logging
 import os
 import platform
 import shutil
-import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from glob import escape
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from featprop.errors import FileError, ParameterError, already_exists, quote_error
 
@@ -46,23 +46,22 @@ def replacing_file(path: Path) -> Iterator[Path]:
     A symbolic link stays, and the file it points to is replaced. An `OSError` of the block becomes a `FileError`.
     """
     place = Path(os.path.realpath(path))
-    temporary = None
+    temporary = _temporary_name(place)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(place)
-        handle, name = tempfile.mkstemp(prefix=f"{_prefix(place)}{os.getpid()}-", suffix=".tmp", dir=place.parent)
-        os.close(handle)
-        temporary = Path(name)
+        temporary.touch()
+        if place.exists():
+            shutil.copymode(place, temporary)
         yield temporary
-        temporary.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())
         flush(temporary)
         temporary.replace(place)
         flush(place.parent)
     except OSError as error:
         raise write_error(path, error) from error
     finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 @contextmanager
@@ -73,13 +72,12 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     process was killed between the two renames.
     """
     place = Path(os.path.realpath(path))
-    temporary = None
+    temporary = _temporary_name(place)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         restore_interrupted(place)
         _remove_stale(place)
-        temporary = Path(tempfile.mkdtemp(prefix=f"{_prefix(place)}{os.getpid()}-", suffix=".tmp", dir=place.parent))
-        temporary.chmod(0o777 & ~_umask())
+        temporary.mkdir()
         yield temporary
         old = _set_aside(place)
         if place.exists():
@@ -90,9 +88,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise write_error(path, error) from error
     finally:
-        if temporary is not None:
-            restore_interrupted(place)
-            shutil.rmtree(temporary, ignore_errors=True)
+        restore_interrupted(place)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def restore_interrupted(path: Path) -> None:
@@ -168,10 +165,13 @@ def flush(path: Path) -> None:
         os.close(descriptor)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _prefix(place: Path) -> str:
+    """Return how the temporary files of an output begin on this machine."""
+    return f".{place.name}.{zlib.crc32(platform.node().encode()):08x}-"
+
+
+def _temporary_name(place: Path) -> Path:
+    return place.with_name(f"{_prefix(place)}{os.getpid()}-{uuid4().hex[:8]}.tmp")
 
 
 def _remove_stale(place: Path) -> None:
@@ -179,18 +179,12 @@ def _remove_stale(place: Path) -> None:
     import psutil
 
     ours = _prefix(place)
-    for left in place.parent.iterdir():
-        if left.name.startswith(f".{place.name}.") and left.name.endswith(".tmp"):
-            pid = left.name.removeprefix(ours).partition("-")[0]
-            is_dead = left.name.startswith(ours) and pid.isdecimal() and not psutil.pid_exists(int(pid))
-            with suppress(OSError):
-                if is_dead or time.time() - left.stat().st_mtime > STALE_AFTER_S:
-                    shutil.rmtree(left) if left.is_dir() else left.unlink()
-
-
-def _prefix(place: Path) -> str:
-    """Return how the temporary files of an output begin on this machine."""
-    return f".{place.name}.{zlib.crc32(platform.node().encode()):08x}-"
+    for left in place.parent.glob(f".{escape(place.name)}.*.tmp"):
+        pid = left.name.removeprefix(ours).partition("-")[0]
+        is_dead = left.name.startswith(ours) and pid.isdecimal() and not psutil.pid_exists(int(pid))
+        with suppress(OSError):
+            if is_dead or time.time() - left.stat().st_mtime > STALE_AFTER_S:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _holds_labels(path: Path) -> bool:
@@ -218,17 +212,7 @@ def cache_folder() -> Path:
 
 
 def cached_array(kind: str, key: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """Return the array of that key from the cache, or `make` it and keep it if that took long.
-
-    Parameters
-    ----------
-    kind
-        Name of the folder in the cache.
-    key
-        Digest of everything the array is computed from.
-    make
-        Computes the array.
-    """
+    """Return the array of a key, a digest of all it is computed from, or `make` it and keep it if that took long."""
     import numpy as np
 
     path = cache_folder() / kind / f"{key}.npy"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from featprop.adjacency import RawGraph, symmetric_adjacency
 from featprop.errors import GraphError, first_five
-from featprop.html import bars, card
+from featprop.html import card
 from featprop.ids import as_array, closest, is_a, is_missing, name_to_text, package_of, plain, sorted_classes
 from featprop.matrix import Features, dense, smaller
 
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 """Code of an unknown label."""
-
-MAX_SHOWN_NODES = 100_000
-"""Nodes whose degrees a notebook counts; in a larger graph, about as many at equal steps."""
 
 GraphLike: TypeAlias = Union["Graph", "Data", "nx.Graph", str, os.PathLike[str]]
 """A graph, or something `as_graph` makes one of: a PyG `Data`, a NetworkX graph, or a path that `read_graph` takes."""
@@ -120,19 +117,18 @@ class Graph:
     @classmethod
     def from_raw(cls, raw: RawGraph) -> Graph:
         """Check raw arrays and build the graph; every repair is logged."""
-        n = len(raw.ids) if raw.features is None and raw.ids is not None else _n_nodes(raw)
-        ids = _checked_ids(raw.ids, n)
+        features = None if raw.features is None else _checked_features(raw.features)
+        ids = _checked_ids(raw.ids, len(raw.ids) if features is None else features.shape[0])
         names = raw.feature_names
-        if raw.features is not None:
-            features = _checked_features(raw.features)
-            check_finite(features, ids, names)
-        adjacency, repairs, scale = symmetric_adjacency(raw, ids)
-        if raw.features is None:
+        adjacency, repairs = symmetric_adjacency(raw, ids)
+        if features is None:
             from featprop.sources.structure import structural_features
 
             features, names = structural_features(adjacency)
-        labels, classes = encode_labels(raw.labels, n)
-        return freeze(cls(adjacency, features, ids, labels, classes, names, repairs=repairs, weight_scale=scale))
+        else:
+            check_finite(features, ids, names)
+        labels, classes = encode_labels(raw.labels, len(ids))
+        return freeze(cls(adjacency, features, ids, labels, classes, names, repairs=repairs, weight_scale=1.0))
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any = None, *, ids: Any = None, labels: Any = None) -> Graph:
@@ -298,8 +294,8 @@ class Graph:
             table = pa.table(columns) if columns else pa.table({"": pa.nulls(self.n_nodes)})
             features, names = smaller(preprocessor.transform(table)), preprocessor.feature_names
             check_finite(features, self.ids, names)
-            bare = replace(self, labels=None, classes=(), features=features, feature_names=names or None)
-            return freeze(replace(bare, preprocessor=preprocessor))
+            bare = replace(self, features=features, feature_names=names or None, preprocessor=preprocessor)
+            return freeze(replace(bare, labels=None, classes=()))
 
         bare: Graph = self.cache.get_latest("transformed", preprocessor.fingerprint, transform)
         return bare._sharing_cache(replace(bare, labels=self.labels, classes=self.classes))
@@ -336,10 +332,9 @@ class Graph:
         unknown = [name for name, position in zip(wanted, found, strict=True) if position == UNKNOWN]
         if unknown:
             near = closest(unknown[0], self.ids.tolist())
-            hint = f"Ids of this graph look like {self.ids[:1].tolist()[0]!r}."
             raise GraphError(
-                f"The graph has no {'node' if len(unknown) == 1 else 'nodes'} {_listed(unknown)} ({what}).",
-                hint=hint if near is None else f"Did you mean {near!r}?",
+                f"Some {what} are not in the graph: {first_five(list(map(repr, unknown)))}.",
+                hint=f"Its ids look like {self.ids.tolist()[0]!r}." if near is None else f"Did you mean {near!r}?",
                 parameter=what,
                 node=unknown[0],
             )
@@ -366,35 +361,21 @@ class Graph:
     def _position_of(self) -> dict[Hashable, int]:
         return {name: position for position, name in enumerate(self.ids.tolist())}
 
-    @cached_property
-    def _n_labelled(self) -> int:
-        return 0 if self.labels is None else int(np.count_nonzero(self.labels != UNKNOWN))
-
     def __repr__(self) -> str:
-        known = self._n_labelled
+        known = 0 if self.labels is None else np.count_nonzero(self.labels != UNKNOWN)
         labels = f", {known:,} labels of {len(self.classes)} classes" if known else ""
         return f"Graph({self.n_nodes:,} nodes, {self.n_edges:,} edges, {self.n_features:,} features{labels})"
 
     def _repr_html_(self) -> str:
         kind = "sparse" if sp.issparse(self.features) else "dense"
         names = first_five(self.feature_names) if self.feature_names else f"{self.n_features:,}"
-        known = f"{self._n_labelled:,} of {len(self.classes):,} classes" if self._n_labelled else "none"
         facts = [
             ("nodes", f"{self.n_nodes:,}, such as {', '.join(map(repr, self.ids[:3].tolist()))}"),
             ("edges", f"{self.n_edges:,}"),
             ("features", f"{names}, {kind}"),
-            ("labels", known),
+            ("classes", first_five(self.classes) if self.classes else "none"),
         ]
-        return card("Graph", facts, bars(*self._degrees()))
-
-    def _degrees(self) -> tuple[str, list[tuple[str, float]]]:
-        """Return a title and the number of nodes by degree, in bins that double; of a sample if the graph is large."""
-        chosen = np.arange(0, self.n_nodes, -(-self.n_nodes // MAX_SHOWN_NODES))
-        degrees = self.adjacency.indptr[chosen + 1] - self.adjacency.indptr[chosen]
-        counts = np.bincount(np.ceil(np.log2(degrees + 1)).astype(np.int64))
-        steps = ["0", "1", *(f"{2**step // 2:,} to {2**step - 1:,}" for step in range(2, len(counts)))]
-        of = "nodes" if len(chosen) == self.n_nodes else f"{len(chosen):,} of the nodes"
-        return f"{of} by number of neighbours", list(zip(steps, counts.tolist(), strict=False))
+        return card("Graph", facts)
 
 
 def is_structural(feature_names: Sequence[str] | None) -> bool:
@@ -414,25 +395,14 @@ def freeze(graph: Graph) -> Graph:
     return graph
 
 
-def _n_nodes(raw: RawGraph) -> int:
-    shape = np.shape(raw.features) if not sp.issparse(raw.features) else raw.features.shape
-    return int(shape[0]) if shape else 0
-
-
 def _checked_features(given: Any) -> Features:
     features = given if sp.issparse(given) else np.asarray(given)
-    if features.ndim != 2:
+    if features.ndim != 2 or 0 in features.shape:
         message = f"`features` must be a matrix with one row per node, not an array of shape {features.shape}."
         raise GraphError(message, parameter="features", value=features.shape)
-    if features.shape[0] == 0:
-        raise GraphError("The graph has no nodes.", parameter="features", value=features.shape)
-    if features.shape[1] == 0:
-        message = "The nodes have no features."
-        raise GraphError(message, hint="Add a numeric column.", parameter="features", value=features.shape)
     if features.dtype.kind not in "biuf":
-        raise GraphError(
-            f"`features` must be numbers, not {features.dtype}.", parameter="features", value=str(features.dtype)
-        )
+        kind = str(features.dtype)
+        raise GraphError(f"`features` must be numbers, not {kind}.", parameter="features", value=kind)
     with np.errstate(over="ignore"):
         return smaller(features)
 
@@ -443,30 +413,22 @@ def check_finite(features: Features, ids: Any, names: Sequence[str] | None) -> N
     if np.isfinite(values).all():
         return
     entries = sp.coo_array(features)
-    bad = np.flatnonzero(~np.isfinite(entries.data))
-    row, column = entries.coords[0][bad[0]], entries.coords[1][bad[0]]
-    where = repr(names[column]) if names else f"number {column}"
-    node = ids[int(row)]
-    node = node.as_py() if isinstance(node, pa.Scalar) else plain([node])[0]
-    more = f" ({len(bad):,} such values in all)" if len(bad) > 1 else ""
+    bad = np.flatnonzero(~np.isfinite(entries.data))[0]
+    row, column = (int(positions[bad]) for positions in entries.coords)
+    node = ids[row].as_py() if isinstance(ids[row], pa.Scalar) else plain([ids[row]])[0]
     raise GraphError(
-        f"Features must be finite numbers below 3.4e38, but feature {where} of node {node!r} is "
-        f"{entries.data[bad[0]]}{more}.",
+        "Features must be finite numbers below 3.4e38, but feature "
+        f"{names[column] if names else column!r} of node {node!r} is {entries.data[bad]}.",
         hint="Fill or drop these values.",
         parameter="features",
-        value=float(entries.data[bad[0]]),
+        value=float(entries.data[bad]),
         column=str(names[column]) if names else None,
         node=node,
     )
 
 
-def _listed(names: Sequence[object]) -> str:
-    """Return up to five names for a message."""
-    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-
-
 def _has_booleans(ids: NDArray[Any]) -> bool:
-    return ids.dtype == bool or (ids.dtype == object and any(isinstance(name, bool) for name in ids))
+    return ids.dtype == object and any(isinstance(name, bool) for name in ids)
 
 
 def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
@@ -474,19 +436,15 @@ def _checked_ids(ids: Any, n: int) -> NDArray[Any]:
         raise GraphError("The graph has no nodes.", hint="Add a row for each node.", parameter="features")
     if ids is None:
         return np.arange(n)
-    names = ids.copy() if isinstance(ids, np.ndarray) else as_array(plain(ids))
-    if names.shape != (n,):
-        message = f"`ids` must have one entry per node, {n:,}, but its shape is {names.shape}."
-        raise GraphError(message, parameter="ids", value=names.shape)
-    if names.dtype.kind == "U":
-        names = names.astype(object)
-    elif names.dtype == object:
-        names = as_array(names.tolist())
-    if len(set(names.tolist())) < n:
-        repeated = [name for name, count in Counter(names.tolist()).items() if count > 1]
-        message = f"Node ids must be distinct, but several nodes have the id {_listed(repeated)}."
+    names = plain(ids)
+    if len(names) != n or (isinstance(ids, np.ndarray) and ids.ndim != 1):
+        message = f"`ids` must have one entry per node, {n:,}, not {len(names):,}."
+        raise GraphError(message, parameter="ids", value=len(names))
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        message = f"Node ids must be distinct, but several nodes share an id: {first_five(list(map(repr, repeated)))}."
         raise GraphError(message, parameter="ids", node=repeated[0])
-    return names
+    return as_array(names)
 
 
 def encode_labels(labels: Any, n: int) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
@@ -533,20 +491,9 @@ def as_graph(source: GraphLike, preprocessor: TablePreprocessor | None = None) -
         return Graph.from_pyg(source)
     if is_a(source, "networkx", "Graph"):
         return Graph.from_networkx(source)
-    given = "None" if source is None else f"an object of type {type(source).__name__}"
     raise GraphError(
-        f"A graph must be a Graph, a PyG Data, a NetworkX graph or a path, not {given}.",
-        hint=_conversion_hint(source),
+        f"A graph must be a Graph, a PyG Data, a NetworkX graph or a path, not of type {type(source).__name__}.",
+        hint="Make one with fp.Graph.from_tables(nodes, edges) or fp.Graph.from_scipy(adjacency, features).",
         parameter="graph",
         value=type(source).__name__,
     )
-
-
-def _conversion_hint(source: Any) -> str:
-    """Return how to make a graph of an object that `as_graph` does not take."""
-    parts = source if isinstance(source, list | tuple) and source else [source]
-    if any(is_a(part, "pandas", "DataFrame") or isinstance(part, pa.Table) for part in parts):
-        return "Use fp.Graph.from_tables(nodes, edges)."
-    if any(sp.issparse(part) or isinstance(part, np.ndarray) for part in parts):
-        return "Use fp.Graph.from_scipy(adjacency, features)."
-    return "Use fp.read_graph(path), or fp.Graph.from_scipy, from_tables, from_pyg or from_networkx."

@@ -1,4 +1,4 @@
-"""HTML that notebooks show for an object: a small table and SVG bars in the colours of the page."""
+"""HTML that notebooks show for an object: small tables and bars."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from html import escape
 
 from featprop.errors import shorten
 
-MAX_BARS = 12
-"""Bars that are drawn; the others are counted."""
-MAX_LABEL_CHARS = 22
-LINE, LEFT, WIDTH = 18, 150, 420
-"""Height of a bar with its margin, left end of the bars, and width of the picture."""
+MAX_BARS, MAX_LABEL_CHARS = 12, 22
+"""Bars that are drawn, the others are counted; and characters of a label."""
 
 
 def card(title: str, facts: Iterable[tuple[str, object]], *below: str) -> str:
@@ -23,34 +20,15 @@ def card(title: str, facts: Iterable[tuple[str, object]], *below: str) -> str:
     return f"<div><strong>{escape(title)}</strong><table>{rows}</table>{''.join(below)}</div>"
 
 
-def grid(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table with column titles."""
-    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
 def bars(title: str, values: Sequence[tuple[str, float]]) -> str:
-    """Return a bar chart of the first dozen labelled values; empty if there are none."""
-    shown = values[:MAX_BARS]
-    if not shown:
+    """Return a table with a bar for each of the first dozen labelled values; empty if there are none."""
+    if not values:
         return ""
-    top = max(value for _, value in shown) or 1
-    room = WIDTH - LEFT - 70
-    drawn = []
-    for row, (label, value) in enumerate(shown, start=1):
-        y = row * LINE
-        drawn.append(
-            f'<text x="{LEFT - 6}" y="{y + 13}" text-anchor="end">{escape(shorten(label, MAX_LABEL_CHARS))}</text>'
-            f'<rect x="{LEFT}" y="{y + 3}" width="{max(1, room * value / top):.0f}" height="{LINE - 6}" opacity="0.5"/>'
-            f'<text x="{LEFT + 6 + room * value / top:.0f}" y="{y + 13}">{value:,.6g}</text>'
-        )
-    height = (len(shown) + 1) * LINE
-    if len(values) > MAX_BARS:
-        drawn.append(f'<text x="{LEFT}" y="{height + 13}">and {len(values) - MAX_BARS:,} more</text>')
-        height += LINE
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-        f'font-size="11" font-family="sans-serif" fill="currentColor" role="img" aria-label="{escape(title)}">'
-        f'<text x="0" y="13" font-weight="bold">{escape(title)}</text>{"".join(drawn)}</svg>'
+    top = max(value for _, value in values[:MAX_BARS]) or 1
+    rows = "".join(
+        f'<tr><th style="text-align:left">{escape(shorten(label, MAX_LABEL_CHARS))}</th>'
+        f'<td><meter max="{top}" value="{value}"></meter></td><td>{value:,.6g}</td></tr>'
+        for label, value in values[:MAX_BARS]
     )
+    more = f"<p>and {len(values) - MAX_BARS:,} more</p>" if len(values) > MAX_BARS else ""
+    return f"<table><caption>{escape(title)}</caption>{rows}</table>{more}"

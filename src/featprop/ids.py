@@ -39,12 +39,9 @@ MAX_COMPARED = 10_000
 
 _READERS: dict[str, Callable[[Any], Hashable]] = {
     "tuple": lambda parts: tuple(from_jsonable(part) for part in parts),
-    "frozenset": lambda parts: frozenset(from_jsonable(part) for part in parts),
     "date": dt.date.fromisoformat,
     "datetime": dt.datetime.fromisoformat,
-    "time": dt.time.fromisoformat,
     "float": float,
-    "bytes": bytes.fromhex,
 }
 
 
@@ -100,16 +97,7 @@ def labels_of_series(series: pd.Series[Any], n_nodes: int, asked: Iterable[Hasha
     """Return the labels of a series by its index, the ids of nodes, without the missing ones.
 
     Whole numbers that pandas keeps as floats because some are missing become whole numbers again. An index that only
-    numbers the rows, although these are neither all nodes nor the nodes asked for, is an error.
-
-    Parameters
-    ----------
-    series
-        The series.
-    n_nodes
-        Number of nodes of the graph.
-    asked
-        Nodes that were asked for.
+    numbers the rows, although these are neither all nodes nor the nodes `asked` for, is an error.
     """
     index = series.index
     is_default = index.nlevels == 1 and index.name is None and counts_rows(index)
@@ -131,15 +119,7 @@ def match_labels(nodes: Any, labels: Any, ids: Any) -> list[Any]:
     """Return the label of each node as a plain Python object: those of a mapping by node, all others by position.
 
     A pandas series is matched by position, so one whose index names the same nodes in another order is an error.
-
-    Parameters
-    ----------
-    nodes
-        The nodes as the user passed them.
-    labels
-        Their labels.
-    ids
-        Their ids.
+    `nodes` is what the user passed, `ids` are their ids.
     """
     if isinstance(labels, Mapping):
         wanted = plain(ids)
@@ -182,13 +162,8 @@ def to_jsonable(name: Any) -> Any:
         return name if math.isfinite(name) else {"float": str(name)}
     if isinstance(name, tuple):
         return {"tuple": [to_jsonable(part) for part in name]}
-    if isinstance(name, frozenset):
-        return {"frozenset": sorted((to_jsonable(part) for part in name), key=json.dumps)}
-    for kind in (dt.datetime, dt.date, dt.time):
-        if isinstance(name, kind):
-            return {kind.__name__: name.isoformat()}
-    if isinstance(name, bytes):
-        return {"bytes": name.hex()}
+    if isinstance(name, dt.date):
+        return {"datetime" if isinstance(name, dt.datetime) else "date": name.isoformat()}
     raise ParameterError(
         f"Cannot write {name!r} as JSON: ids and class names of type {type(name).__name__} are not supported.",
         hint="Use text, numbers, dates or tuples.",

@@ -97,33 +97,22 @@ def unit_rows(matrix: Features) -> Features:
     squares = _squared_lengths(matrix)
     extreme = np.flatnonzero((squares < MIN_SQUARE) | ~np.isfinite(squares))
     if extreme.size and non_zeros(matrix[extreme]):
-        matrix = _rescale_rows(matrix, extreme)
+        matrix = matrix.astype(np.float64)
         squares = _squared_lengths(matrix)
     norms = np.sqrt(squares)
-    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0).astype(np.float32)
+    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0).astype(matrix.dtype)
     if sp.issparse(matrix):
-        return sp.csr_array(sp.dia_array((scale[None, :], [0]), shape=(len(scale), len(scale))) @ matrix)
-    return np.asarray(matrix * scale[:, None])
+        scaled = sp.dia_array((scale[None, :], [0]), shape=(len(scale), len(scale))) @ matrix
+        return sp.csr_array(scaled, dtype=np.float32)
+    return np.asarray(matrix * scale[:, None], dtype=np.float32)
 
 
 def _squared_lengths(matrix: Features) -> NDArray[np.float64]:
-    """Return the squared length of each row; infinite or 0 if it overflows or underflows single precision."""
+    """Return the squared length of each row; infinite or 0 if it overflows or underflows the type of the matrix."""
     with np.errstate(over="ignore", under="ignore"):
         if sp.issparse(matrix):
             return np.asarray(sp.csr_array(matrix).power(2).sum(axis=1), dtype=np.float64)
         return np.asarray(np.einsum("ij,ij->i", matrix, matrix), dtype=np.float64)
-
-
-def _rescale_rows(matrix: Any, rows: NDArray[np.intp]) -> Features:
-    """Return the matrix with these rows scaled by powers of two so that their largest entries are about 1."""
-    powers = np.zeros(matrix.shape[0], dtype=np.int32)
-    if sp.issparse(matrix):
-        largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
-        powers[rows] = -np.frexp(largest)[1]
-        lifted = np.ldexp(matrix.data, np.repeat(powers, np.diff(matrix.indptr)))
-        return sp.csr_array((lifted, matrix.indices, matrix.indptr), shape=matrix.shape)
-    powers[rows] = -np.frexp(np.abs(matrix[rows]).max(axis=1, initial=0))[1]
-    return np.asarray(np.ldexp(matrix, powers[:, None]))
 
 
 def margins(scores: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -16,13 +16,11 @@ The bound of an option stands in its annotation: ``layers: Annotated[int, AtLeas
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 import numbers
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -43,36 +41,8 @@ __all__ = [
     "unknown_option",
 ]
 
-log = logging.getLogger(__name__)
-
 Base = TypeVar("Base")
 Class = TypeVar("Class", bound=type[Any])
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """A number that is `low` or more."""
-
-    low: float
-
-    def __str__(self) -> str:
-        return f"of at least {_format_bound(self.low)}"
-
-    def holds(self, value: float) -> bool:
-        """Return whether the value is within the bound."""
-        return bool(value >= self.low)
-
-
-@dataclass(frozen=True)
-class Above(AtLeast):
-    """A number above `low`."""
-
-    def __str__(self) -> str:
-        return f"above {_format_bound(self.low)}"
-
-    def holds(self, value: float) -> bool:
-        """Return whether the value is within the bound."""
-        return bool(value > self.low)
 
 
 @dataclass(frozen=True)
@@ -83,11 +53,33 @@ class Between:
     high: float
 
     def __str__(self) -> str:
-        return f"from {_format_bound(self.low)} to {_format_bound(self.high)}"
+        return f"from {self.low} to {self.high}"
 
     def holds(self, value: float) -> bool:
         """Return whether the value is within the bounds."""
         return bool(self.low <= value <= self.high)
+
+
+@dataclass(frozen=True)
+class AtLeast(Between):
+    """A number that is `low` or more."""
+
+    high: float = math.inf
+
+    def __str__(self) -> str:
+        return f"of at least {self.low}"
+
+
+@dataclass(frozen=True)
+class Above(AtLeast):
+    """A number above `low`."""
+
+    def __str__(self) -> str:
+        return f"above {self.low}"
+
+    def holds(self, value: float) -> bool:
+        """Return whether the value is above the bound."""
+        return bool(value > self.low)
 
 
 @dataclass(frozen=True)
@@ -112,7 +104,7 @@ class Option:
     kind: type
     default: Any
     choices: tuple[Any, ...] = ()
-    bounds: AtLeast | Between | None = None
+    bounds: Between | None = None
 
     @property
     def accepts(self) -> str:
@@ -135,28 +127,25 @@ class Option:
         self.check(value, kind)
         return value
 
-    def plain(self, value: Any) -> Any:
-        """Return a number as a built-in one of this option's type: 1 becomes 1.0 for a float option."""
-        is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        return self.kind(value) if is_number and self.kind in (int, float) else value
-
     def check(self, value: Any, kind: type[Any]) -> None:
         """Raise a `ParameterError` unless the option accepts the value; `kind` is the class that has the option."""
-        if (value is None and self.default is None) or (self.choices and value in self.choices):
+        if value is None and self.default is None:
             return
-        wanted = {int: numbers.Integral, float: numbers.Real}.get(self.kind, self.kind)
-        fits = not self.choices and isinstance(value, wanted) and (self.kind is bool or not isinstance(value, bool))
-        if fits and self.kind is float:
-            fits = math.isfinite(value)
-        if fits and (self.bounds is None or self.bounds.holds(value)):
-            return
-        raise ParameterError(
-            f"`{self.name}` of the {describe_class(kind)} must be {self.accepts}, not {value!r}.",
-            hint=f"The default is {self.default}.",
-            parameter=self.name,
-            value=value,
-            choices=self.choices,
-        )
+        if self.choices:
+            fits = value in self.choices
+        else:
+            wanted = {int: numbers.Integral, float: numbers.Real}.get(self.kind, self.kind)
+            fits = isinstance(value, wanted) and isinstance(value, bool) == (self.kind is bool)
+            fits = fits and (self.kind is not float or math.isfinite(value))
+            fits = fits and (self.bounds is None or self.bounds.holds(value))
+        if not fits:
+            raise ParameterError(
+                f"`{self.name}` of the {describe_class(kind)} must be {self.accepts}, not {value!r}.",
+                hint=f"The default is {self.default}.",
+                parameter=self.name,
+                value=value,
+                choices=self.choices,
+            )
 
 
 def describe_class(kind: type[Any]) -> str:
@@ -185,7 +174,12 @@ def options_of(kind: type[Any]) -> dict[str, Option]:
 
 def settings_of(instance: Any) -> dict[str, Any]:
     """Return the options of an object as plain Python values; its class can be called with them."""
-    return {name: option.plain(getattr(instance, name)) for name, option in options_of(type(instance)).items()}
+    found = {}
+    for name, option in options_of(type(instance)).items():
+        value = getattr(instance, name)
+        is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        found[name] = option.kind(value) if is_number and option.kind in (int, float) else value
+    return found
 
 
 def changed_options(kind: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,16 +213,11 @@ def parse_options(kind: type[Any], settings: Sequence[str]) -> dict[str, Any]:
     return chosen
 
 
-def _format_bound(bound: float) -> str:
-    """Return a bound as text; a whole number keeps all its digits."""
-    return str(bound) if isinstance(bound, int) else f"{bound:g}"
-
-
 def _option(name: str, hint: Any, default: Any) -> Option:
     bounds = None
     if get_origin(hint) is Annotated:
         hint, *notes = get_args(hint)
-        bounds = next((note for note in notes if isinstance(note, AtLeast | Between)), None)
+        bounds = next((note for note in notes if isinstance(note, Between)), None)
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(part for part in get_args(hint) if part is not type(None))
     if get_origin(hint) is Literal:
@@ -246,7 +235,7 @@ class Registry(Generic[Base]):
     base
         Base class of all of them. Registering a class sets its attribute `name`.
     group
-        Entry-point group in which other packages list their classes.
+        Entry-point group in which other packages list their classes. They cannot take the name of a built-in class.
     built_in
         Addresses of featprop's own classes by name, such as ``"featprop.strategies.age:AGE"``.
 
@@ -258,7 +247,7 @@ class Registry(Generic[Base]):
 
     def __init__(self, kind: str, base: Any, group: str, built_in: Mapping[str, str] | None = None) -> None:
         self.kind, self.base, self.group = kind, base, group
-        self.built_in = dict(built_in or {})
+        self.built_in = {name: EntryPoint(name, address, group) for name, address in (built_in or {}).items()}
         self.classes: dict[str, type[Base]] = {}
 
     def register(self, name: str) -> Callable[[Class], Class]:
@@ -281,20 +270,12 @@ class Registry(Generic[Base]):
 
     def names(self) -> list[str]:
         """Return all names, sorted."""
-        return sorted({*self.built_in, *self.classes, *self._plug_ins()})
+        return sorted({*self.built_in, *self.classes, *entry_points(group=self.group).names})
 
     def find(self, name: str) -> type[Base]:
         """Return the class registered under `name`, importing it if needed."""
-        if name in self.classes:
-            return self.classes[name]
-        if name in self.built_in:
-            module, _, attribute = self.built_in[name].partition(":")
-            self.classes[name] = getattr(import_module(module), attribute)
-            return self.classes[name]
-        plug_ins = self._plug_ins()
-        if name not in plug_ins:
-            raise unknown_choice(self.kind, name, self.names())
-        self._load(plug_ins[name])
+        if name not in self.classes:
+            self._load(name)
         return self.classes[name]
 
     def make(self, name: str, **options: Any) -> Base:
@@ -322,38 +303,34 @@ class Registry(Generic[Base]):
 
     def _address(self, name: str) -> str | None:
         """Return where the class of that name is defined; None if there is none, or if it is in another package."""
-        return _address_of(self.classes[name]) if name in self.classes else self.built_in.get(name)
+        if name in self.classes:
+            return _address_of(self.classes[name])
+        return self.built_in[name].value if name in self.built_in else None
 
-    def _plug_ins(self) -> dict[str, EntryPoint]:
-        found: dict[str, EntryPoint] = {}
-        for entry in entry_points(group=self.group):
-            earlier = self._address(entry.name)
-            if earlier is not None and earlier != entry.value:
-                message = "Ignoring the %s %s from %s: the name is taken by %s."
-                log.warning(message, self.kind, entry.name, _origin(entry), earlier)
-            found.setdefault(entry.name, entry)
-        return found
-
-    def _load(self, entry: EntryPoint) -> None:
-        """Import a class of another package; an error there names the package."""
-        where = f"the {self.kind} {entry.name} from {_origin(entry)}"
-        hint = "Update or uninstall that package."
+    def _load(self, name: str) -> None:
+        """Import a class; an error in one of another package names the package."""
+        entry = self.built_in.get(name)
+        if entry is not None:
+            self.classes[name] = entry.load()
+            return
+        entry = next(iter(entry_points(group=self.group, name=name)), None)
+        if entry is None:
+            raise unknown_choice(self.kind, name, self.names())
         try:
             found = entry.load()
+            if name not in self.classes:
+                self.register(name)(found)
         except Exception as error:
-            message = f"Cannot import {where} ({entry.value}): {type(error).__name__}: {quote_error(error)}."
-            raise ParameterError(message, hint=hint, parameter=self.kind, value=entry.name) from error
-        if not (isinstance(found, type) and issubclass(found, self.base)):
-            message = f"Cannot use {where}: {found!r} is not a {self.base.__name__}."
-            raise ParameterError(message, hint=hint, parameter=self.kind, value=entry.name)
-        if entry.name not in self.classes:
-            self.register(entry.name)(found)
+            package = entry.dist.name if entry.dist is not None else entry.module
+            raise ParameterError(
+                f"Cannot import the {self.kind} {name} of the package {package} ({entry.value}): "
+                f"{type(error).__name__}: {quote_error(error)}.",
+                hint="Update or uninstall that package.",
+                parameter=self.kind,
+                value=name,
+            ) from error
 
 
 def _address_of(kind: type[Any]) -> str:
     """Return where a class is defined, in the notation of entry points."""
     return f"{kind.__module__}:{kind.__qualname__}"
-
-
-def _origin(entry: EntryPoint) -> str:
-    return f"the package {entry.dist.name}" if entry.dist is not None else f"the module {entry.module}"

@@ -32,15 +32,7 @@ SIZE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([kmgt])(i?))?b?", re.IG
 
 
 def parse_bytes(text: str, parameter: str = "max_memory") -> int:
-    """Return a size in bytes: ``500MB`` and ``4G`` use powers of 1,000, ``2GiB`` of 1,024, a plain number is bytes.
-
-    Parameters
-    ----------
-    text
-        The size.
-    parameter
-        Name of the parameter, for the message.
-    """
+    """Return a size in bytes: ``500MB`` and ``4G`` use powers of 1,000, ``2GiB`` of 1,024, a plain number is bytes."""
     found = SIZE.fullmatch(text.strip())
     if found is None:
         message = f"`{parameter}` must be a size such as 500MB, 4GB or 2GiB, not {text!r}."
@@ -52,16 +44,11 @@ def parse_bytes(text: str, parameter: str = "max_memory") -> int:
     return size
 
 
-def free_memory() -> int:
-    """Return the bytes of memory that are available without swapping."""
-    import psutil
-
-    return int(psutil.virtual_memory().available)
-
-
 def half_of_free() -> int:
     """Return half of the free memory, but at least `MIN_MEMORY`: the default memory limit."""
-    return max(free_memory() // 2, MIN_MEMORY)
+    import psutil
+
+    return max(int(psutil.virtual_memory().available) // 2, MIN_MEMORY)
 
 
 def bytes_text(size: float) -> str:
@@ -86,7 +73,7 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
     above = Path(tempfile.gettempdir()) if parent is None else parent
     try:
         above.mkdir(parents=True, exist_ok=True)
-        remove_abandoned_folders(above)
+        _remove_abandoned(above)
         folder, lock = _create_locked(above)
     except OSError as error:
         reason = error.strerror or quote_error(error)
@@ -118,7 +105,7 @@ def _create_locked(above: Path) -> tuple[Path, FileLock]:
             lock.release()
 
 
-def remove_abandoned_folders(above: Path) -> None:
+def _remove_abandoned(above: Path) -> None:
     """Remove the folders of killed runs: those that are not locked."""
     from filelock import FileLock, Timeout
 

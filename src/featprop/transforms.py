@@ -67,24 +67,11 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
         graph = Graph.from_pyg(unlabelled)
         is_kept = {"val_mask": not self.num_val, "test_mask": n_test is None}
         kept = _union(data, [name for name, keep in is_kept.items() if keep and name in data])
-        data.train_mask = _mask(data.num_nodes, self._select(graph, kept))
+        picks = select(graph, self.budget, strategy=self.strategy, exclude=kept, random_state=self.random_state)
+        data.train_mask = _mask(data.num_nodes, picks.positions)
         if self.num_val or n_test is not None:
             self._draw(data, kept, n_val, n_test)
         return data
-
-    def _select(self, graph: Graph, kept: torch.Tensor) -> NDArray[np.intp]:
-        """Return the positions of the training nodes, none of which is in a mask that is kept."""
-        room = graph.n_nodes - int(kept.sum())
-        if room < graph.n_nodes and isinstance(self.budget, int | np.integer) and self.budget > room:
-            raise ParameterError(
-                f"`budget` is {self.budget:,}, but only {room:,} nodes are outside val_mask and test_mask.",
-                hint="Select fewer, or draw new masks with `num_val` and `num_test`.",
-                parameter="budget",
-                value=self.budget,
-            )
-        return select(
-            graph, self.budget, strategy=self.strategy, exclude=kept, random_state=self.random_state
-        ).positions
 
     def _draw(self, data: Data, kept: torch.Tensor, n_val: int, n_test: int | None) -> None:
         """Draw the requested masks from the nodes that are in no other mask."""
@@ -103,10 +90,7 @@ class FeatPropSplit(BaseTransform):  # type: ignore[misc]
             data.test_mask = _mask(data.num_nodes, drawn[n_val:wanted])
 
     def __repr__(self) -> str:
-        shown: dict[str, object] = {"budget": self.budget, "strategy": self.strategy, "random_state": self.random_state}
-        shown |= {"num_val": self.num_val} if self.num_val else {}
-        shown |= {} if self.num_test is None else {"num_test": self.num_test}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 def _count(parameter: str, wanted: int | float, n_nodes: int) -> int:

@@ -11,7 +11,6 @@ import pytest
 from featprop.active import select
 from featprop.errors import FileError, MissingExtraError
 from featprop.graph import Graph
-from tests.graphs import edgeless
 from tests.helpers import raises
 
 
@@ -57,19 +56,3 @@ def test_a_selection_is_told_in_a_line(islands: Graph) -> None:
     assert repr(picks) == f"Selection(6 of 6 nodes: {shown}, …)"
     few = select(islands, budget=1, labelled=["a"])
     assert repr(few) == f"Selection(1 of 6 nodes: {few.nodes[0]!r})"
-
-
-def test_what_a_notebook_shows_of_a_selection(monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = [f"<{number}>" for number in range(12)]
-    graph = edgeless(np.eye(12), ids=ids)
-    picks = select(graph, budget=11, labelled=["<0>"])
-    shown = picks._repr_html_()
-    assert "<1>" not in shown
-    assert shown.count("<tr>") == 3 + 1 + 10
-    assert "and 1 more" in shown
-    assert "nodes each pick represents" in shown
-    monkeypatch.setattr("featprop.active.picks.MAX_QUICK_PRODUCTS", 0)
-    assert "nodes each pick represents" in picks._repr_html_(), "measured already"
-    unmeasured = select(graph, budget=2)
-    assert "not computed yet" in unmeasured._repr_html_()
-    assert "_coverage" not in vars(unmeasured)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import featprop
-from featprop.labels import LabelLog
 from tests.helpers import assert_refused, fill, ok, rows_of
 
 Run = Callable[..., Any]
@@ -63,25 +62,6 @@ def test_nodes_of_the_audit_are_not_chosen(labelled: Path, run: Run) -> None:
     assert "28" in refused.output
     ok(run("audit", labelled, *both, "--size", 28, "--out", "rest.csv"))
     assert not ids_of("rest.csv") & (ids_of("audit.csv") | ids_of("picks.csv"))
-
-
-def test_rounds_keep_the_mark_and_what_was_released(labelled: Path, run: Run) -> None:
-    ok(run("audit", labelled, "--labels", "picks.csv", "--size", 20))
-    fill("audit.csv", class_of)
-    select = ("select", labelled, "--budget", 5, "--log", "a.labels", "--labels")
-    ok(run(*select, "picks.csv", "--labels", "audit.csv", "--out", "one.csv"))
-    with LabelLog("a.labels") as log:
-        assert (len(log.labels()), len(log.audited())) == (12, 20)
-        assert set(log.audit().values()) == {11.4}
-    fill("audit.csv", lambda _: "a")
-    ok(run(*select, "audit.csv", "--out", "two.csv"))
-    with LabelLog("a.labels") as log:
-        assert set(log.audited().values()) == {"a"}, "a label that was changed in the sheet is a correction"
-        log.release_audit()
-    fill("two.csv", class_of)
-    ok(run(*select, "two.csv", "--labels", "audit.csv", "--out", "three.csv"))
-    with LabelLog("a.labels") as log:
-        assert (len(log.labels()), log.audit()) == (37, {})
 
 
 def test_by_predicted(labelled: Path, run: Run) -> None:

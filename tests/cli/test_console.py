@@ -5,15 +5,11 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from featprop.cli import app
 from featprop.cli.console import print_table, print_text, showing_progress
 from featprop.progress import tracked
-from featprop.strategies import available_strategies
 
 TITLES = ["name", "nodes", "what it is"]
 ROWS = [["cora", "2,708", "[bold]papers[/bold] that cite one another :smile: " + "again " * 20], ["a-b", "?"]]
@@ -68,40 +64,22 @@ def test_one_line_per_row_in_a_pipe_and_on_a_wide_terminal(printed, columns: int
     assert other == "a-b       ?"
 
 
-def test_narrow_terminal_gets_lists(printed) -> None:
-    lines = printed(34, is_terminal=True)
-    assert lines[:3] == ["cora", "  nodes       2,708", "  what it is  [bold]papers[/bold]"]
-    assert lines[-4:] == ["", "a-b", "  nodes       ?", ""]
-    rest = [line.strip().removeprefix("what it is  ") for line in lines[2:-4]]
-    assert " ".join(rest).split() == ROWS[0][2].split()
+def test_cells_are_wrapped_on_a_narrow_terminal(printed) -> None:
+    head, *lines = printed(34, is_terminal=True)
+    assert head == "name  nodes  what it is"
+    assert max(map(len, lines)) <= 34
+    assert " ".join(" ".join(line[13:] for line in lines[:-1]).split()) == ROWS[0][2].strip()
+    assert lines[-1] == "a-b       ?"
 
 
 def test_text_is_wrapped_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = "one two three four\nfive six\n\n    kept as it is: a formula\n\nshort"
-    monkeypatch.setenv("COLUMNS", "12")
+    text = "one two three four\nfive six\n\n    kept:\n    a formula"
+    monkeypatch.setenv("COLUMNS", "15")
     print_text(text)
-    assert capsys.readouterr().out == f"{text}\n"
+    assert capsys.readouterr().out == text.replace("four\nfive", "four five") + "\n"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    print_text(text, hang=2)
-    assert capsys.readouterr().out == ("one two\n  three four\n  five six\n\n    kept as it is: a formula\n\nshort\n")
-
-
-@pytest.mark.parametrize("columns", [60, 80])
-@pytest.mark.parametrize("words", [["strategies"], ["models"], ["strategies", "featprop"], ["models", "ridge"]])
-def test_lists_fit_a_terminal(
-    words: list[str], columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    app(words, standalone_mode=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= columns
-    assert any(line.startswith(words[-1] if len(words) > 1 else "ridge") or line == "random" for line in lines)
-
-
-def test_pipe_gets_one_line_per_strategy(run: Callable[..., Any]) -> None:
-    head, *lines = run("strategies").stdout.partition("\n\n")[0].splitlines()
-    assert head.split() == ["name", "what", "it", "does", "needs", "reference", "cost"]
-    assert [line.split()[0] for line in lines] == available_strategies()
+    print_text(text)
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["one two three", "four five six", "", "    kept:", "    a formula"]

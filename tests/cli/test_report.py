@@ -1,6 +1,5 @@
 """``featprop report``."""
 
-import csv
 import re
 import shlex
 from collections.abc import Callable
@@ -13,13 +12,17 @@ import pytest
 Run = Callable[..., Any]
 
 
+def sheet_of(path: Path, nodes: range, weight: float | None = None, label: str | None = None) -> Path:
+    """Write a sheet as a person filled it."""
+    mark = "" if weight is None else f",{weight}"
+    rows = [f"{node}{mark},{'abc'[node % 3] if label is None else label}" for node in nodes]
+    path.write_text("\n".join(["id,label" if weight is None else "id,audit,label", *rows]) + "\n")
+    return path
+
+
 @pytest.fixture
-def sheet(graph_folder: Path, tmp_path: Path) -> Path:
-    with (graph_folder / "nodes.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    out = tmp_path / "picks.csv"
-    out.write_text("id,label\n" + "".join(f"{row['id']},{row['label']}\n" for row in rows[:20]))
-    return out
+def sheet(tmp_path: Path) -> Path:
+    return sheet_of(tmp_path / "picks.csv", range(20))
 
 
 def test_a_page_is_written_with_the_commands_that_made_it(
@@ -30,7 +33,7 @@ def test_a_page_is_written_with_the_commands_that_made_it(
     assert "Wrote the report to r.html" in result.output
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Mine" in page
-    assert f"featprop select {graph_folder} --labels {sheet} --budget 10 --out more.csv" in page
+    assert f"featprop select {graph_folder} --labels {sheet} --budget 10 --out more-2.csv" in page
     assert run("report", graph_folder, "--labels", sheet, "--out", "r.html").exit_code == 2
 
 
@@ -49,23 +52,14 @@ def commands_of(page: Path) -> list[list[str]]:
     return [shlex.split(unescape(line)) for line in found]
 
 
-def sheet_of(path: Path, nodes: range, weight: float | None = None, label: str | None = None) -> Path:
-    """Write a sheet as a person filled it."""
-    mark = "" if weight is None else f",{weight}"
-    rows = [f"{node}{mark},{'abc'[node % 3] if label is None else label}" for node in nodes]
-    path.write_text("\n".join(["id,label" if weight is None else "id,audit,label", *rows]) + "\n")
-    return path
-
-
-def test_the_commands_of_a_page_run(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_run(run: Run, graph_folder: Path, sheet: Path, tmp_path: Path) -> None:
     """Of 240 nodes 20 have a label and 200 are checked: 20 are left, of which 3 could not be labelled."""
-    picks = sheet_of(tmp_path / "picks.csv", range(20))
-    with picks.open("a") as file:
+    with sheet.open("a") as file:
         file.write("237,?\n238,skip\n239,\n")
     audit = sheet_of(tmp_path / "audit.csv", range(30, 230), 1.1)
     page = tmp_path / "r.html"
     options = ("--classes", "a,b,c", "--set", "features=own", "--title", "It's")
-    made = run("report", graph_folder, "--labels", picks, "--audit", audit, "--out", "r.html", "--seed", 3, *options)
+    made = run("report", graph_folder, "--labels", sheet, "--audit", audit, "--out", "r.html", "--seed", 3, *options)
     assert made.exit_code == 0, made.output
     commands = commands_of(page)
     assert {command[0] for command in commands} == {"report", "audit", "select", "train", "predict"}

@@ -29,7 +29,6 @@ def test_choose_train_and_predict_within_a_bound(graph: Path, tmp_path: Path) ->
         folder.mkdir()
         code, said = run("select", graph, "--budget", 12, "--out", folder / "picks.csv", *options)
         assert code == 0, said
-        assert ("Memory: at most 1.2 GB" in said) == bool(options)
         ids = [int(line.split(",")[0]) for line in (folder / "picks.csv").read_text().splitlines()[1:]]
         labels = fp.read_graph(graph).class_names()
         (folder / "labels.csv").write_text("id,label\n" + "".join(f"{node},{labels[node]}\n" for node in ids))

@@ -20,7 +20,7 @@ Run = Callable[..., Any]
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
-        ("select", "GRAPH --help"),
+        ("select", "GRAPH"),
         ("select g", "--budget"),
         ("select g --budget x", "--budget integer"),
         ("select g -b 2 --force=1", "--force"),
@@ -69,7 +69,7 @@ def vote() -> Callable[..., Any]:
     [
         ("Set `max_memory`.", "Set --max-memory."),
         ("Pass `force=True`.", "Pass --force."),
-        ("Pass `rule='latest'` and `id`.", "Pass --rule latest and --id."),
+        ("Pass `id`.", "Pass --id."),
         ("`random_state` and `settings` of `message`", "--seed and --set of MESSAGE"),
         ("Run `featprop train`, not `votes` or `force=False`.", "Run `featprop train`, not `votes` or `force=False`."),
     ],

@@ -1,12 +1,12 @@
 """Greedy and exact K-Center compared with all subsets."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 
-from featprop.clustering.kcenter import k_center
-from featprop.clustering.robust_kcenter import RobustKCenterResult, robust_k_center
+from featprop.clustering.kcenter import RobustKCenterResult, k_center, robust_k_center
 from featprop.compute.points import Points
 
 NO_ROWS = np.array([], dtype=np.intp)
@@ -21,17 +21,12 @@ def radius_of(rows: np.ndarray, centres: list[int], outliers: int = 0) -> float:
     return float(np.sort(distances)[len(rows) - 1 - outliers])
 
 
-def exact(rows: np.ndarray, count: int, **options: object) -> RobustKCenterResult:
-    settings = {
-        "outliers": 0,
-        "time_limit": 60.0,
-        "max_size": 1000,
-        "fixed": NO_ROWS,
-        "candidates": np.arange(len(rows)),
-    }
-    settings |= options
-    fixed, candidates = settings.pop("fixed"), settings.pop("candidates")
-    return robust_k_center(Points(rows), count, fixed, candidates, np.random.default_rng(0), **settings)
+def exact(
+    rows: np.ndarray, count: int, fixed: np.ndarray = NO_ROWS, candidates: np.ndarray | None = None, **options: Any
+) -> RobustKCenterResult:
+    options = {"outliers": 0, "time_limit": 60.0, "max_size": 1000} | options
+    candidates = np.arange(len(rows)) if candidates is None else candidates
+    return robust_k_center(Points(rows), count, fixed, candidates, np.random.default_rng(0), **options)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -41,6 +36,14 @@ def test_greedy_is_within_twice_the_best(seed: int) -> None:
     best = min(radius_of(rows, list(choice)) for choice in combinations(range(14), 3))
     assert distances.max() == pytest.approx(radius_of(rows, centres.tolist()), rel=1e-4)
     assert best <= distances.max() * (1 + 1e-5) <= 2 * best * (1 + 1e-4)
+
+
+def test_greedy_counts_fixed_rows_as_covered() -> None:
+    rows = np.array([[0.0], [5.0], [8.0]])
+    generator = np.random.default_rng(0)
+    centres, distances = k_center(Points(rows), 1, np.array([0]), np.array([1, 2]), generator)
+    assert centres.tolist() == [2]
+    np.testing.assert_allclose(distances, [0, 3, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,9 +5,8 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from featprop.clustering import kmeans
-from featprop.clustering.kmeans import as_points, k_means, nearest_distinct, nearest_lists
-from featprop.compute.points import Points, split_by_bytes
+from featprop.clustering.kmeans import as_points, k_means, nearest_distinct
+from featprop.compute.points import Points
 
 NONE = np.array([], dtype=np.intp)
 
@@ -53,17 +52,3 @@ def test_shared_nearest_row_goes_to_the_closer_centre() -> None:
     points = Points(np.array([[0.0], [10.0], [11.0]], dtype=np.float32))
     centres = np.array([[1.0], [2.0]], dtype=np.float32) + points.rows[0]
     assert nearest_distinct(points, centres, np.arange(3)).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("block_bytes", [40, 2**20])
-def test_nearest_lists_equal_sorting(block_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kmeans, "split_by_bytes", lambda n, each: split_by_bytes(n, each, block_bytes))
-    rows = np.random.default_rng(0).integers(0, 4, size=(60, 2)).astype(np.float32)
-    points = Points(rows)
-    index, distance = nearest_lists(points.take(slice(0, 5)), points, 12)
-    exact = np.linalg.norm(rows[:5, None] - rows[None], axis=2)
-    for centre in range(5):
-        order = np.lexsort((np.arange(60), exact[centre].round(4)))[:12]
-        assert index[centre].tolist() == order.tolist()
-        assert distance[centre] == pytest.approx(exact[centre, order], abs=1e-5)
-    assert nearest_lists(points.take(slice(0, 5)), points.take(slice(0, 3)), 12)[0].shape == (5, 3)

@@ -1,21 +1,21 @@
 """Every backend gives the same results, for any number of blocks."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import featprop as fp
-from featprop.compute import (
-    Backend,
-    DiskBackend,
-    use_backend,
-)
+from featprop.compute import Backend, DiskBackend, use_backend
+from featprop.compute.kernels import normalize_rows
 from featprop.compute.mapped_arrays import is_mapped
 from featprop.compute.points import Points
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.propagation import FEATURE_SETS, Propagation
+from tests.graphs import labels_at
 from tests.helpers import raises
 
 
@@ -71,56 +71,45 @@ def test_picks_scores_and_coverage_are_identical(tmp_path: Path, method: str, mo
     monkeypatch.setattr("featprop.clustering.solver.MAX_STREAMED_ROWS", 300)
     monkeypatch.setattr("featprop.clustering.kmedoids.choose_method", lambda problem: method)
     graph = make_graph(tmp_path)
-    labels = graph.class_names()
     seen = set()
     for backend in backends(tmp_path):
         with use_backend(backend):
             fresh = fp.read_graph(tmp_path / "graph-0")
             picks = fp.select(fresh, 20)
-            given = [labels[position] for position in picks.positions]
+            given = labels_at(graph, picks.positions)
             more = fp.select(fresh, 10, labelled=picks.nodes, labels=given)
             model = fp.GraphRidge().fit(fresh, picks, given)
-            seen.add(
-                (
-                    tuple(picks),
-                    tuple(more),
-                    model.predict_proba(fresh).tobytes(),
-                    model.held_out_proba_.tobytes() if model.held_out_proba_ is not None else b"",
-                    picks.represents.tobytes(),
-                    picks.mean_distance,
-                )
-            )
+            arrays = model.predict_proba(fresh), model.held_out_proba_, picks.represents
+            numbers = tuple(np.asarray(array).tobytes() for array in arrays)
+            seen.add((tuple(picks), tuple(more), picks.mean_distance, *numbers))
     assert len(seen) == 1
 
 
-def mapped(rows: np.ndarray, tmp_path: Path) -> np.ndarray:
+def mapped(rows: np.ndarray, folder: Path) -> np.ndarray:
     """Return the rows as a mapped file."""
-    folder = tmp_path / "rows"
-    folder.mkdir()
-    file = DiskBackend(folder, 2**30).map_file(rows.shape, rows.dtype)
+    (folder / "rows").mkdir()
+    file = DiskBackend(folder / "rows", 2**30).map_file(rows.shape, rows.dtype)
     file[...] = rows
     return file
 
 
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_points_of_mapped_rows_equal_points_in_memory(metric: str, tmp_path: Path) -> None:
-    generator = np.random.default_rng(0)
-    rows = generator.normal(size=(500, 6)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda points: points.squared_norms,
+        lambda points: points.distances(np.array([7, 2, 480])),
+        lambda points: points.nearest(points.take(np.array([3, 99, 400]))),
+        lambda points: points.exact_distances(points.take(np.array([3, 99, 400])), np.arange(500) % 3),
+        lambda points: points.relative_sq_distances(np.full(6, 0.3, dtype=np.float32)),
+        lambda points: points.multiply(np.eye(6, 2, dtype=np.float32)),
+    ],
+)
+def test_points_of_mapped_rows_equal_those_in_memory(ask: Callable[[Points], Any], metric: str, tmp_path: Path) -> None:
+    rows = normalize_rows(np.random.default_rng(0).normal(size=(500, 6)).astype(np.float32))
     whole, files = Points.wrap(rows, metric), Points.wrap(mapped(rows, tmp_path), metric)
-    centres, index, some = np.array([3, 99, 400]), generator.integers(0, 3, 500), np.array([7, 2, 480])
-    np.testing.assert_array_equal(files.squared_norms, whole.squared_norms)
-    for ours, theirs in zip(files.nearest(files.take(centres)), whole.nearest(whole.take(centres)), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
-    exact = [each.exact_distances(each.take(centres), index) for each in (files, whole)]
-    np.testing.assert_array_equal(*exact)
-    np.testing.assert_allclose(files.distances(some), whole.distances(some), rtol=1e-4, atol=1e-6)
-    centre = np.full(6, 0.3, dtype=np.float32)
-    np.testing.assert_allclose(files.relative_sq_distances(centre), whole.relative_sq_distances(centre), atol=1e-5)
-    matrix = generator.normal(size=(6, 2)).astype(np.float32)
-    np.testing.assert_allclose(files.multiply(matrix), whole.multiply(matrix), rtol=1e-5)
-    assert not is_mapped(files.take(slice(0, 500)).rows)
+    np.testing.assert_allclose(ask(files), ask(whole), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.usefixtures("small_chunks")

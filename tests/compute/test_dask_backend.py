@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import featprop as fp
 from featprop.compute import compute_on, get_backend
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.progress import listening
+from tests.graphs import labels_at, random_graph
 from tests.helpers import raises
 
 pytest.importorskip("distributed")
 
 NODES = 140_000
 """Several chunks."""
+Answer = tuple[list[object], float | None, bytes]
 
 
 def read_rows(block: slice, points: Any) -> Any:
@@ -42,34 +42,26 @@ def quick_search() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def in_memory(graph_folder: Path) -> tuple[list[object], np.ndarray, float]:
+def in_memory(graph_folder: Path) -> Answer:
     return _answer(fp.read_graph(graph_folder))
 
 
-def _answer(graph: Graph) -> tuple[list[object], np.ndarray, float]:
+def _answer(graph: Graph) -> Answer:
     picks = fp.select(graph, 6)
-    labels = [graph.class_names()[position] for position in picks.positions]
-    return list(picks), fp.GraphRidge().fit(graph, picks, labels).predict_proba(graph), picks.mean_distance
-
-
-def _same(ours: tuple[list[object], np.ndarray, float], theirs: tuple[list[object], np.ndarray, float]) -> None:
-    assert ours[0] == theirs[0]
-    np.testing.assert_array_equal(ours[1], theirs[1])
-    assert ours[2] == theirs[2]
+    model = fp.GraphRidge().fit(graph, picks, labels_at(graph, picks.positions))
+    return list(picks), picks.mean_distance, model.predict_proba(graph).tobytes()
 
 
 def test_cluster_gives_the_results_of_memory(
-    dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float], tmp_path: Path
+    dask_client: object, graph_folder: Path, in_memory: Answer, tmp_path: Path
 ) -> None:
     with compute_on(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
         assert len(get_backend().split_rows(NODES)) > 2
-        _same(_answer(fp.read_graph(graph_folder)), in_memory)
+        assert _answer(fp.read_graph(graph_folder)) == in_memory
     assert not list(tmp_path.iterdir())
 
 
-def test_killed_worker_does_not_change_the_result(
-    dask_client: object, graph_folder: Path, in_memory: tuple[list[object], np.ndarray, float]
-) -> None:
+def test_killed_worker_does_not_change_the_result(dask_client: object, graph_folder: Path, in_memory: Answer) -> None:
     killed: list[int] = []
 
     def kill_one(stage: str, done: int, total: int) -> None:
@@ -86,12 +78,9 @@ def test_killed_worker_does_not_change_the_result(
 
 
 def test_graph_in_memory_is_sent_to_the_workers(dask_client: object, tmp_path: Path) -> None:
-    generator = np.random.default_rng(0)
-    ends, features = generator.integers(0, 2000, size=(2, 8000)), generator.normal(size=(2000, 12))
-    adjacency = sp.coo_array((generator.random(8000) + 0.5, tuple(ends)), shape=(2000, 2000))
-    here = fp.select(Graph.from_scipy(adjacency, features), 12)
-    there = fp.select(Graph.from_scipy(adjacency, features), 12, client=dask_client, scratch=tmp_path)  # type: ignore[arg-type]
-    assert list(here) == list(there)
+    one, other = (random_graph(2000, 12, density=0.002, weighted=True) for _ in range(2))
+    there = fp.select(other, 12, client=dask_client, scratch=tmp_path)  # type: ignore[arg-type]
+    assert list(fp.select(one, 12)) == list(there)
 
 
 def test_error_of_a_task_reaches_the_caller(dask_client: object) -> None:

@@ -14,13 +14,6 @@ def mapped(tmp_path: Path) -> np.ndarray:
     return np.lib.format.open_memmap(tmp_path / "rows.npy", mode="r")
 
 
-def test_array_in_memory_has_no_location() -> None:
-    rows = np.ones((4, 2), dtype=np.float32)
-    assert locate_array(rows) is None
-    release_pages(rows, slice(0, 2))
-    assert rows.all()
-
-
 def test_location_of_a_mapped_array_opens_it(mapped: np.ndarray) -> None:
     for array in (mapped, np.asarray(mapped), mapped[100:7000], np.asarray(mapped)[5:].view()):
         found = locate_array(array)
@@ -29,9 +22,12 @@ def test_location_of_a_mapped_array_opens_it(mapped: np.ndarray) -> None:
         np.testing.assert_array_equal(found.open(), array)
 
 
-def test_noncontiguous_view_has_no_location(mapped: np.ndarray) -> None:
-    assert locate_array(mapped[:, 1:3]) is None
-    assert locate_array(mapped[::2]) is None
+def test_arrays_without_a_location(mapped: np.ndarray) -> None:
+    rows = np.ones((4, 2), dtype=np.float32)
+    release_pages(rows, slice(0, 2))
+    assert rows.all()
+    for array in (rows, np.empty((0, 3), dtype=np.float32), mapped[:, 1:3], mapped[::2]):
+        assert locate_array(array) is None
 
 
 def test_removed_file_has_no_location_but_keeps_its_values(mapped: np.ndarray) -> None:
@@ -61,7 +57,6 @@ def test_released_pages_are_read_again(mapped: np.ndarray) -> None:
         release_pages(mapped, part)
     release_pages(mapped[50:60])
     assert float(mapped.sum(dtype=np.float64)) == before
-    assert locate_array(np.empty((0, 3), dtype=np.float32)) is None
 
 
 def test_copy_on_write_mapping_keeps_its_values(mapped: np.ndarray) -> None:

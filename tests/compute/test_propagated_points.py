@@ -82,19 +82,6 @@ def test_equal_propagated_rows_are_at_distance_zero() -> None:
     assert points.exact_distances(points.take(np.array([N - 3])), np.zeros(N, dtype=np.intp))[N - 2] == 0
 
 
-@given(seed=st.integers(0, 1000))
-@settings(max_examples=10)
-def test_order_of_nodes_and_columns_does_not_matter(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    order, columns = generator.permutation(N), generator.permutation(D)
-    graph, moved = words(seed), words(seed, order=order)
-    moved = Graph.from_scipy(moved.adjacency, sp.csr_array(moved.features[:, columns]))
-    plain, other = points_of(graph), points_of(moved)
-    np.testing.assert_allclose(other.distances(np.arange(N)), plain.distances(order)[:, order], atol=1e-5)
-    loss = k_medoids(plain, 5, method="exact").loss
-    assert k_medoids(other, 5, method="exact").loss == pytest.approx(loss, rel=1e-4)
-
-
 @pytest.mark.parametrize("method", ["exact", "streamed", "sampled"])
 @pytest.mark.parametrize("unit", [False, True])
 def test_medoids_are_as_good_as_with_computed_rows(method: str, unit: bool) -> None:

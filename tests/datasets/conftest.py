@@ -1,7 +1,6 @@
 """An empty cache, no placed files and no network for every test, and small public forms."""
 
 import pickle
-import socket
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -70,14 +69,6 @@ def server(tmp_path):
         yield folder, f"http://127.0.0.1:{running.server_address[1]}"
         running.shutdown()
         thread.join()
-
-
-@pytest.fixture
-def closed_port():
-    """A port without a server."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 @pytest.fixture(autouse=True)

@@ -9,22 +9,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.datasets import Status, find, load, readers, statistics, status
-from featprop.datasets.download import find_placed
-from featprop.datasets.published import is_published
-from featprop.datasets.readers import (
-    read_content,
-    read_files,
-    read_npz,
-    read_ogb_files,
-    read_ogb_zip,
-    read_planetoid,
-)
+from featprop.datasets import readers
+from featprop.datasets.readers import is_published, read_content, read_files, read_npz, read_ogb, read_planetoid
 from featprop.errors import FileError
 from featprop.matrix import dense
 from tests.helpers import raises
 
-SHARED = os.environ.get("FEATPROP_DATA")
 EDGES = "0,1\n1,2\n2,0\n0,1\n3,3\n"
 FEATURES = "0.5,-1.25\n1.0,0\n0.0,2e-3\n-0.125,4\n"
 LABELS = "2\n0\n0\n1\n"
@@ -42,7 +32,7 @@ def test_planetoid_by_hand(small, tmp_path):
 
 
 def test_planetoid_equals_pyg(many, tmp_path):
-    """PyG calls the class of a node without one 0; everything else is equal."""
+    """PyG gives a node without a class class 0; everything else is equal."""
     pytest.importorskip("torch_geometric")
     from torch_geometric.datasets import Planetoid
 
@@ -140,34 +130,12 @@ def archive(path, parts):
     return {path.name: path}
 
 
-def check_ogb(graph):
+def test_ogb_archive(parts, tmp_path):
+    graph = read_files(read_ogb, archive(tmp_path / "arxiv.zip", parts))
     assert np.allclose(graph.features, [[0.5, -1.25], [1, 0], [0, 0.002], [-0.125, 4]])
     assert graph.labels.tolist() == [2, 0, 0, 1]
     assert graph.n_edges == 3
-
-
-def test_ogb_archive(parts, tmp_path):
-    check_ogb(read_files(read_ogb_zip, archive(tmp_path / "arxiv.zip", parts)))
     assert [path.name for path in tmp_path.iterdir()] == ["arxiv.zip"], "nothing is unpacked"
-
-
-def test_ogb_folder(parts, data):
-    folder = data / "ogbn_arxiv" / "raw"
-    folder.mkdir(parents=True)
-    for name, content in parts.items():
-        (folder / name).write_bytes(content)
-    entry = find("ogbn-arxiv")
-    assert status(entry) is Status.PLACED
-    assert status(find("ogbn-products")) is Status.MISSING
-    found = find_placed(entry)
-    assert found.form.read is read_ogb_files
-    check_ogb(read_files(found.form.read, found.files))
-
-
-def test_ogb_files_need_a_folder(parts, data):
-    for name, content in parts.items():
-        (data / name).write_bytes(content)
-    assert status(find("ogbn-arxiv")) is Status.MISSING
 
 
 @pytest.mark.parametrize(
@@ -183,10 +151,10 @@ def test_ogb_files_need_a_folder(parts, data):
 def test_bad_ogb_archives(change, parts, tmp_path):
     changed = {name: content for name, content in (parts | change).items() if content is not None}
     with raises(FileError, path=tmp_path / "arxiv.zip"):
-        read_files(read_ogb_zip, archive(tmp_path / "arxiv.zip", changed))
+        read_files(read_ogb, archive(tmp_path / "arxiv.zip", changed))
 
 
-@pytest.mark.parametrize("reader", [read_npz, read_ogb_zip])
+@pytest.mark.parametrize("reader", [read_npz, read_ogb])
 def test_a_page_saved_instead_of_the_file(reader, tmp_path):
     path = tmp_path / "saved"
     path.write_text("<html>404</html>")
@@ -224,12 +192,6 @@ def test_sparse_npz_of_pickled_matrices(small, tmp_path):
     check(read_one(tmp_path / "g.npz"), small)
 
 
-def test_object_array_instead_of_a_matrix(small, tmp_path):
-    np.savez(tmp_path / "g.npz", allow_pickle=True, **small.arrays(attr_data=np.array([{}, None], dtype=object)))
-    with raises(FileError, path=tmp_path / "g.npz"):
-        read_one(tmp_path / "g.npz")
-
-
 def test_heterophilous(small, tmp_path):
     splits = np.ones((10, 8), dtype=bool)
     np.savez(
@@ -240,26 +202,3 @@ def test_heterophilous(small, tmp_path):
         train_masks=splits,
     )
     check(read_one(tmp_path / "g.npz"), small)
-
-
-@pytest.mark.parametrize(
-    "edges", [{}, {"edges": np.zeros((3, 3), int)}, {"edges": np.zeros((2, 2))}], ids=["none", "shape", "type"]
-)
-def test_bad_heterophilous_files(edges, tmp_path):
-    np.savez(tmp_path / "g.npz", node_features=np.eye(3), node_labels=np.arange(3), **edges)
-    with raises(FileError, path=tmp_path / "g.npz"):
-        read_one(tmp_path / "g.npz")
-
-
-@pytest.mark.parametrize("name", ["coauthor-cs", "dblp", "cora-ml", "acm"])
-def test_shared_graphs(name, monkeypatch):
-    """The public files have exactly the counts of the catalogue."""
-    entry = find(name)
-    if SHARED:
-        monkeypatch.setenv("FEATPROP_DATA", SHARED)
-    if not SHARED or not find_placed(entry):
-        pytest.skip(f"FEATPROP_DATA holds no {entry.forms[0].files[0].name}")
-    counted = statistics(load(name))
-    expected = (entry.nodes, entry.edges, entry.classes, entry.features)
-    assert (counted.nodes, counted.edges, counted.classes, counted.features) == expected
-    assert round(counted.homophily, 2) == entry.homophily

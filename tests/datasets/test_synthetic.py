@@ -8,15 +8,14 @@ import scipy.sparse as sp
 
 from featprop.datasets import blockmodel, make, statistics, synthetic
 from featprop.datasets.blockmodel import HUB, class_sizes
-from featprop.errors import FileError, ParameterError
+from featprop.errors import ParameterError
 from featprop.sources import read_graph
 from tests.helpers import raises
 
 WANTED = {"nodes": 500, "edges": 2500, "classes": 5, "features": 16, "homophily": 0.7}
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "words"])
-@pytest.mark.parametrize("homophily", [0.0, 0.31, 0.7, 1.0])
+@pytest.mark.parametrize(("kind", "homophily"), [("gaussian", 0.0), ("words", 0.31), ("gaussian", 1.0)])
 def test_counts_are_exact(kind, homophily, tmp_path):
     graph = make(tmp_path / "g", **WANTED | {"kind": kind, "homophily": homophily})
     counted = statistics(graph)
@@ -35,21 +34,6 @@ def test_counts_are_exact(kind, homophily, tmp_path):
     assert repr(read_graph(tmp_path / "g")) == repr(graph)
 
 
-def _same(one, other):
-    features = one.features != other.features
-    differ = features.nnz if sp.issparse(features) else features.sum()
-    return (one.adjacency != other.adjacency).nnz == 0 and not differ and np.array_equal(one.labels, other.labels)
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "words"])
-def test_seeds(kind, tmp_path):
-    one, same, other = (
-        make(tmp_path / name, **WANTED, kind=kind, random_state=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
-    )
-    assert _same(one, same)
-    assert not _same(one, other)
-
-
 def test_many_chunks_and_files(tmp_path, monkeypatch):
     """Chunks of a hundred edges and files of fifty show what happens to large graphs."""
     monkeypatch.setattr(blockmodel, "EDGES_PER_CHUNK", 100)
@@ -64,12 +48,6 @@ def test_many_chunks_and_files(tmp_path, monkeypatch):
         if kind == "words":
             graph.features.check_format(full_check=True)
             assert np.diff(graph.features.indptr).min() >= 1
-
-
-def test_dense_graphs_have_enough_edges(tmp_path):
-    graph = make(tmp_path / "g", nodes=40, edges=190, classes=2, features=4, homophily=0.5)
-    assert graph.n_edges == 190
-    assert statistics(graph).homophily == 0.5
 
 
 def test_degrees_have_a_heavy_tail(tmp_path):
@@ -89,6 +67,8 @@ def test_published_graphs_are_reproduced(tmp_path):
     assert [zlib.crc32(np.array(part, dtype=np.int64)) for part in parts] == [1755126996, 2997157959, 3500880569]
     points = make(tmp_path / "points", **WANTED)
     assert points.features[[0, 499], 0].tolist() == pytest.approx([0.758323, -0.070727], abs=1e-5)
+    other = make(tmp_path / "points", **WANTED, random_state=1, force=True)
+    assert (other.adjacency != points.adjacency).nnz > 0
 
 
 @pytest.mark.parametrize(
@@ -107,7 +87,7 @@ def test_sizes_of_classes(nodes, classes, smallest, sizes):
     assert class_sizes(nodes, classes, smallest).tolist() == sizes
 
 
-@pytest.mark.parametrize("homophily", [0.0, 0.31, 1.0])
+@pytest.mark.parametrize("homophily", [0.0, 0.31])
 def test_unequal_classes(homophily, tmp_path):
     """Every count is met; a node of a small class has as many neighbours of its class as one of a large class."""
     graph = make(tmp_path / "g", **WANTED | {"nodes": 700, "classes": 3, "smallest": 1 / 7, "homophily": homophily})
@@ -129,13 +109,6 @@ def test_isolated_nodes(smallest, tmp_path):
     sizes = np.bincount(graph.labels)
     assert np.bincount(graph.labels[without]) == pytest.approx(0.4 * sizes, abs=1)
     assert 160 < np.count_nonzero(without[:500]) < 240, "random nodes, not the first ones"
-
-
-@pytest.mark.parametrize("isolated", [0.0, 1.0])
-def test_no_edges(isolated, tmp_path):
-    graph = make(tmp_path / "g", **WANTED | {"edges": 0}, isolated=isolated)
-    assert (graph.n_nodes, graph.n_edges, statistics(graph).isolated) == (500, 0, 500)
-    assert repr(read_graph(tmp_path / "g")) == repr(graph)
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "words"])
@@ -162,30 +135,16 @@ def test_features_depend_on_the_class(kind, tmp_path):
         ({"edges": -1}, "edges"),
         ({"classes": 501}, "classes"),
         ({"features": 0}, "features"),
-        ({"homophily": 1.5}, "homophily"),
         ({"homophily": float("nan")}, "homophily"),
         ({"smallest": 0.3}, "smallest"),
-        ({"smallest": 0.001}, "smallest"),
-        ({"smallest": float("nan")}, "smallest"),
         ({"smallest": 0.5, "classes": 1, "homophily": 1}, "smallest"),
         ({"isolated": 1.1}, "isolated"),
-        ({"isolated": 0.9}, "edges"),
-        ({"signal": -0.5}, "signal"),
-        ({"signal": float("inf")}, "signal"),
         ({"random_state": -1}, "random_state"),
         ({"kind": "word"}, "kind"),
         ({"edges": 20_000}, "edges"),
-        ({"classes": 1}, "edges"),
     ],
 )
 def test_invalid_parameters(change, parameter, tmp_path):
     with raises(ParameterError, parameter=parameter):
         make(tmp_path / "g", **WANTED | change)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_existing_graph_is_kept_unless_forced(tmp_path):
-    make(tmp_path / "g", **WANTED)
-    with raises(FileError, path=tmp_path / "g"):
-        make(tmp_path / "g", **WANTED)
-    assert make(tmp_path / "g", **WANTED | {"nodes": 600}, force=True).n_nodes == 600

@@ -1,7 +1,6 @@
 """Every command and code block in the docs runs and prints what its page shows."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,11 @@ import pytest
 import typer
 
 from featprop.cli import app
+from tests.docs.reader import Reader, blocks, differs
 
+pytestmark = pytest.mark.no_cover
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-Blocks = Callable[[Path], list[Any]]
 
 
 def variables_of(page: str) -> dict[str, Any]:
@@ -62,10 +62,10 @@ def check_the_truth(home: Path, shelf: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page_runs_as_shown(page: Path, reader: Any, blocks_of: Blocks, shelf: Path) -> None:
+def test_page_runs_as_shown(page: Path, reader: Reader, shelf: Path) -> None:
     reader.names |= variables_of(page.name)
     before = None
-    for block in blocks_of(page):
+    for block in blocks(page):
         if before is None or block.section != before.section:
             reader.start_section(block.section)
         reader.run_block(block)
@@ -75,8 +75,8 @@ def test_page_runs_as_shown(page: Path, reader: Any, blocks_of: Blocks, shelf: P
     check(page.name, reader.names, reader.home, shelf)
 
 
-def test_first_page_shows_the_example_tables(shelf: Path, blocks_of: Blocks) -> None:
-    shown = next(block.text for block in blocks_of(ROOT / "docs" / "index.md") if block.language == "")
+def test_first_page_shows_the_example_tables(shelf: Path) -> None:
+    shown = next(block.text for block in blocks(ROOT / "docs" / "index.md") if block.language == "")
     halves = [re.split(r" {2,}", line) for line in shown.splitlines()]
     for name, lines in zip(("nodes.csv", "edges.csv"), zip(*halves, strict=True), strict=True):
         assert (shelf / "my-graph" / name).read_text(encoding="utf-8").splitlines()[: len(lines)] == list(lines)
@@ -101,10 +101,8 @@ def test_first_page_shows_the_example_tables(shelf: Path, blocks_of: Blocks) -> 
         ("one\ntwo three", "one two", "two three"),
     ],
 )
-def test_differences_between_shown_and_printed_text(
-    shown: str, printed: str, different: str | None, differs_in: Callable[[str, str], str | None]
-) -> None:
-    assert differs_in(shown, printed) == different
+def test_differences_between_shown_and_printed_text(shown: str, printed: str, different: str | None) -> None:
+    assert differs(shown, printed) == different
 
 
 def test_commands_in_the_text_exist_with_their_options() -> None:

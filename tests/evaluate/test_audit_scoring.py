@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from featprop.datasets import digits
 from featprop.errors import LabelError
 from featprop.evaluate import Interval, draw_audit, score_audit, wilson_interval
 from featprop.evaluate.audit_scoring import AuditScore, score_predictions
 from featprop.evaluate.macro_f1 import macro_f1_from_confusion, macro_f1_interval
 from featprop.graph import Graph
 from featprop.models import GraphRidge
-from tests.graphs import edgeless
+from tests.graphs import class_graph, edgeless
 from tests.helpers import raises
 
 
@@ -29,7 +28,6 @@ def test_score_by_hand(line: Graph) -> None:
     assert score.classes == (), "four nodes are too few for a class"
     assert score.to_halve == 0
     assert all(fact in str(score) for fact in ("75 %", "73 %", "4 nodes"))
-    assert str(score.macro_f1) in score._repr_html_()
 
 
 def test_sampling_weights_count(line: Graph) -> None:
@@ -92,8 +90,7 @@ def worlds(n: int) -> list[np.ndarray]:
     return made
 
 
-@pytest.mark.parametrize("size", [30, 200])
-@pytest.mark.parametrize("n", [2, 7])
+@pytest.mark.parametrize(("size", "n"), [(30, 2), (60, 7)])
 def test_interval_coverage(size: int, n: int) -> None:
     """Audits are drawn 150 times: 90 % held would be 135 ± 7 of them, 85 % are asked for but for that chance."""
     generator = np.random.default_rng(size + n)
@@ -108,20 +105,19 @@ def test_interval_coverage(size: int, n: int) -> None:
         assert np.mean(held, axis=0).min() > 0.8, np.mean(held, axis=0)
 
 
-def test_coverage_for_a_model_on_digits() -> None:
-    graph = digits()
+def test_intervals_cover_the_accuracy_of_a_model() -> None:
+    graph = class_graph(500, 4, within=0.02, between=0.005)
     names = np.array(graph.class_names())
-    few = np.random.default_rng(0).choice(graph.n_nodes, 40, replace=False)
-    model = GraphRidge().fit(graph, few.tolist(), names[few].tolist())
-    rest = np.setdiff1d(np.arange(graph.n_nodes), few)
-    truth = np.mean(model.predict(graph)[rest] == names[rest])
-    held: dict[str, list[bool]] = {"uniform": [], "by predicted": []}
-    for seed in range(40):
-        for way, by in [("uniform", None), ("by predicted", model)]:
-            sample = draw_audit(graph, 60, exclude=few.tolist(), random_state=seed, model=by)
+    model = GraphRidge().fit(graph, list(range(40)), names[:40].tolist())
+    truth = np.mean(model.predict(graph)[40:] == names[40:])
+    assert 0.6 < truth < 0.95
+    for by in (None, model):
+        held = []
+        for seed in range(30):
+            sample = draw_audit(graph, 60, exclude=range(40), random_state=seed, model=by)
             audit = dict(zip(sample, names[sample.positions].tolist(), strict=True))
-            held[way].append(score_audit(graph, model, audit, sample.weight_of).accuracy.contains(truth))
-    assert {way: np.mean(each) >= 0.8 for way, each in held.items()} == dict.fromkeys(held, True), held
+            held.append(score_audit(graph, model, audit, sample.weight_of).accuracy.contains(truth))
+        assert np.mean(held) >= 0.8
 
 
 def test_unaudited_predictions_widen_the_macro_f1_interval(line: Graph) -> None:

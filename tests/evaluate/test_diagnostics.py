@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import featprop as fp
 from featprop.errors import ParameterError
-from featprop.evaluate import Flag, diagnose
+from featprop.evaluate import diagnose
 from featprop.evaluate.cross_validation import held_out_probabilities
 from featprop.evaluate.diagnostics import contradiction, neighbour_shares, uncertainty, unlabelled_components
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
-from featprop.propagation import Propagation
+from tests.evaluate.models import NearestMean
 from tests.graphs import edgeless
 from tests.helpers import raises
 
@@ -43,26 +43,6 @@ def fitted(graph: Graph, labels: Mapping[Any, Any], model: NodeClassifier | None
 
 def three_each(*groups: int) -> dict[int, str]:
     return {BLOB * group + node: "abc"[group] for group in groups for node in (0, 7, 13)}
-
-
-class NearestMean(NodeClassifier):
-    """A model that does not cross-validate itself and counts its fits."""
-
-    fits = 0
-
-    def learn(self, propagation: Propagation, nodes: np.ndarray, targets: np.ndarray) -> None:
-        type(self).fits += 1
-        rows = np.asarray(propagation.rows(2))
-        self._means = np.array([rows[nodes[targets == code]].mean(axis=0) for code in range(len(self.class_names_))])
-
-    def scores(self, propagation: Propagation) -> np.ndarray:
-        return -np.square(np.asarray(propagation.rows(2))[:, None] - self._means[None]).sum(axis=2)
-
-    def state_dict(self) -> dict[str, np.ndarray]:
-        return {}
-
-    def load_state_dict(self, state: Mapping[str, np.ndarray]) -> None:
-        pass
 
 
 def test_contradiction_on_a_path_by_hand() -> None:
@@ -118,24 +98,14 @@ def test_diagnostics_for_labels_of_one_class() -> None:
     assert {node // BLOB for group in found.novel_classes for node in group.nodes} == {1, 2}
 
 
-@pytest.mark.parametrize("model", [fp.GraphRidge(), fp.GCN(epochs=30)], ids=["ridge", "gcn"])
-def test_planted_wrong_label_comes_first(model: NodeClassifier) -> None:
+@pytest.mark.parametrize("model", [fp.GraphRidge(), NearestMean()], ids=["ridge", "refitted"])
+def test_planted_wrong_label_comes_first_and_the_only_label_of_a_class_last(model: NodeClassifier) -> None:
     graph = blobs()
-    labels = three_each(0, 1, 2) | {5: "b"}
+    labels = three_each(0, 1) | {5: "b", 2 * BLOB: "c"}
     found = diagnose(graph, fitted(graph, labels, model)).wrong_labels
     assert len(found) == len(labels)
-    assert found[0].node == 5
-    assert found[0].suggestion == "a"
-    assert found[-1].suggestion is None
-
-
-@pytest.mark.parametrize("model", [fp.GraphRidge(), fp.GCN(epochs=30)], ids=["ridge", "gcn"])
-def test_only_label_of_a_class_comes_last(model: NodeClassifier) -> None:
-    graph = blobs()
-    labels = dict.fromkeys(range(6), "a") | {BLOB + node: "b" for node in range(6)} | {2 * BLOB: "c"}
-    found = diagnose(graph, fitted(graph, labels, model)).wrong_labels
-    assert (found[-1].node, found[-1].score) == (2 * BLOB, 0)
-    assert found[-1].suggestion is None
+    assert (found[0].node, found[0].suggestion) == (5, "a")
+    assert (found[-1].node, found[-1].score, found[-1].suggestion) == (2 * BLOB, 0, None)
 
 
 def test_labels_of_neighbours_count_instead_of_their_predictions() -> None:
@@ -149,13 +119,11 @@ def test_labels_of_neighbours_count_instead_of_their_predictions() -> None:
     assert middle.score > 0.5 * np.sqrt(4)
 
 
-def test_model_without_cross_validation_is_fitted_ten_times() -> None:
+def test_model_without_cross_validation_is_fitted_again() -> None:
     graph = blobs()
     labels = {node: "abc"[node // BLOB] for node in range(0, 60, 3)}
     model = fitted(graph, labels, NearestMean())
-    NearestMean.fits = 0
     rows = held_out_probabilities(graph, model)
-    assert NearestMean.fits == 10
     assert rows.shape == (20, 3)
     np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
     assert (rows.argmax(axis=1) == [node // BLOB for node in labels]).all()
@@ -203,23 +171,12 @@ def test_limit_shortens_all_lists_but_labels() -> None:
     for name in ("least_certain", "contradicted", "far_from_labels", "unlabelled_components"):
         assert getattr(few, name) == getattr(everything, name)[:2]
     assert len(few.wrong_labels) == 9
-
-
-def test_subgraph_has_its_part_of_the_labels() -> None:
-    model = fitted(blobs(), three_each(0, 1, 2), NearestMean())
-    part = blobs(order=np.arange(BLOB, 60))
-    assert len(diagnose(part, model).wrong_labels) == 6
-
-
-@pytest.mark.parametrize("limit", [0, -3])
-def test_limit_below_one_is_refused(limit: int) -> None:
-    graph = blobs()
-    with raises(ParameterError, parameter="limit", value=limit):
-        diagnose(graph, fitted(graph, three_each(0, 1)), limit=limit)
+    with raises(ParameterError, parameter="limit", value=0):
+        diagnose(graph, model, limit=0)
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_order_of_nodes_does_not_matter(seed: int) -> None:
     generator = np.random.default_rng(seed)
     labels = three_each(0, 1)
@@ -238,10 +195,6 @@ def test_order_of_nodes_does_not_matter(seed: int) -> None:
 def test_text_has_the_first_entry_of_every_list() -> None:
     graph = blobs()
     found = diagnose(graph, fitted(graph, three_each(0, 1) | {5: "b"}))
-    lines = str(found).splitlines()
-    assert str(found.unlabelled_components[0]) in lines[3]
-    assert str(found.novel_classes[0]) in lines[4]
-    assert str(found.wrong_labels[0]) in lines[5]
+    for first in (found.unlabelled_components[0], found.novel_classes[0], found.wrong_labels[0]):
+        assert str(first) in str(found)
     assert "20 least_certain" in repr(found)
-    assert found.wrong_labels[0].reason in found._repr_html_()
-    assert str(Flag("x", 0, 0.5, "reason")) == "'x': reason"

@@ -11,6 +11,7 @@ from featprop.evaluate import estimate
 from featprop.evaluate.cross_validation import cross_validate
 from featprop.evaluate.estimate import _accuracy_and_f1
 from featprop.graph import Graph
+from tests.evaluate.models import NearestMean
 from tests.graphs import edgeless
 from tests.helpers import raises
 
@@ -62,10 +63,10 @@ def test_only_label_of_a_class_has_no_held_out_score(groups: Groups) -> None:
     assert not found.right[-1]
 
 
-@pytest.mark.parametrize("noise", [0.3, 1.0, 1.6])
+@pytest.mark.parametrize("noise", [0.3, 1.6])
 def test_estimate_is_close_to_known_accuracy(groups: Groups, noise: float) -> None:
     errors, held = [], []
-    for seed in range(6):
+    for seed in range(4):
         graph, truth = groups(noise, seed)
         nodes = np.random.default_rng(seed).permutation(300)[:60].tolist()
         model = fitted(graph, truth, nodes)
@@ -111,9 +112,9 @@ def test_labels_of_the_graph_and_order_of_nodes_do_not_matter(groups: Groups) ->
     assert again.accuracy.value == pytest.approx(plain.accuracy.value, abs=2e-3)
 
 
-def test_gcn_is_cross_validated(groups: Groups) -> None:
+def test_other_models_are_cross_validated(groups: Groups) -> None:
     graph, truth = groups(0.5)
-    model = fp.GCN(epochs=30).fit(graph, list(range(40)), truth[:40])
+    model = NearestMean().fit(graph, list(range(40)), truth[:40])
     found = estimate(graph, model)
     assert 0.5 < found.accuracy.value <= 1
     assert found.cv_accuracy == cross_validate(graph, model).right.mean()

@@ -16,6 +16,7 @@ from featprop.experiments.report import (
 from featprop.experiments.results import read_results, read_statistics
 from featprop.experiments.summary import Results
 
+pytestmark = pytest.mark.no_cover
 ROOT = Path(__file__).parent.parent.parent
 PAGES = {
     "reproduction.md": ["results"],

@@ -1,6 +1,5 @@
 """The protocol, step by step on a small graph."""
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
-from featprop.active import select
 from featprop.errors import GraphError, LabelError, ParameterError
 from featprop.experiments.protocol import Protocol, draw_initial_pool, score
 from featprop.experiments.results import Result
 from featprop.experiments.settings import Spec, Trial
 from featprop.graph import UNKNOWN, Graph
 from featprop.matrix import dense
-from featprop.models import GCN, MODELS, SGC, GraphRidge, register_model
+from featprop.models import GCN, GraphRidge
 from featprop.propagation import propagate
 from featprop.strategies import STRATEGIES, QueryContext, Strategy, register_strategy
 from tests.helpers import raises
@@ -66,32 +64,12 @@ class Using(First):
         return context.candidates[order[:budget]]
 
 
-class UsingFirst(First):
-    """Select the first candidates, one at a time; the first six have one class."""
-
-    uses = frozenset({"logits"})
-
-    def steps(self, labelled: int, budget: int) -> list[int]:
-        return list(range(labelled + 1, budget + 1))
-
-
-class Slow(GraphRidge):
-    """The default model, after a pause."""
-
-    def fit(self, *arguments: Any, **options: Any) -> Any:
-        time.sleep(0.02)
-        return super().fit(*arguments, **options)
-
-
 @pytest.fixture(autouse=True)
 def strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(STRATEGIES, "classes", dict(STRATEGIES.classes))
     register_strategy("first")(First)
     register_strategy("watching")(Watching)
     register_strategy("using")(Using)
-    register_strategy("using-first")(UsingFirst)
-    monkeypatch.setattr(MODELS, "classes", dict(MODELS.classes))
-    register_model("slow")(Slow)
     seen.clear()
 
 
@@ -102,8 +80,8 @@ def trial(graph: Graph, strategy: str, *models: str, **others: Any) -> Trial:
     return Trial("rings", graph.fingerprint, Spec(strategy, options), specs, **given)
 
 
-def all_lines(graph: Graph, what: Trial, known: list[Result] | None = None) -> list[Result]:
-    return [line for lines in Protocol(graph).run(what, known or []) for line in lines]
+def all_lines(graph: Graph, what: Trial) -> list[Result]:
+    return list(Protocol(graph).run(what))
 
 
 def test_strategy_without_a_model_selects_independently_at_each_budget(rings: Graph) -> None:
@@ -117,14 +95,6 @@ def test_strategy_without_a_model_selects_independently_at_each_budget(rings: Gr
         assert 11 not in context.candidates, "a node without a known class is not a candidate"
 
 
-def test_selection_time_includes_the_models_between_steps(rings: Graph) -> None:
-    """Six selections with five trainings between them, then two with one; a training takes 0.02 seconds per seed."""
-    lines = all_lines(rings, trial(rings, "using-first", "slow"))
-    seconds = {line.budget: line.seconds_select for line in lines}
-    assert seconds[6] >= 5 * 0.02
-    assert 0.02 <= seconds[8] < seconds[6]
-
-
 def test_strategy_that_needs_a_model_continues_from_the_previous_pool(rings: Graph) -> None:
     lines = all_lines(rings, trial(rings, "watching", seeds=(3,)))
     pool = draw_initial_pool(rings, 3)
@@ -134,7 +104,6 @@ def test_strategy_that_needs_a_model_continues_from_the_previous_pool(rings: Gra
     assert first.labelled.tolist() == pool.tolist()
     assert second.labelled.tolist() == [*pool, first.candidates[0]]
     assert [len(line.nodes) for line in lines] == [6, 6, 8, 8], "the five count"
-    assert [line.state for line in lines] == [{"calls": 1}, {"calls": 1}, {"calls": 2}, {"calls": 2}]
     names = rings.class_names()
     for context in seen:
         nodes = context.labelled
@@ -168,45 +137,12 @@ def test_strategy_that_uses_a_model_follows_its_steps(rings: Graph, model: str) 
         np.testing.assert_allclose(context.outputs["logits"], alone.decision_function(rings), atol=2e-3)
 
 
-def test_default_selects_as_repeated_calls_of_select(rings: Graph) -> None:
-    options = {"first": 2, "step": 0.5}
-    lines = all_lines(rings, trial(rings, "featprop-diffused", "ridge", options=options))
-    assert {line.schedule for line in lines if line.budget == 6} == {(2, 3, 5, 6)}
-    assert {line.schedule for line in lines if line.budget == 8} == {(2, 3, 5, 6, 8)}
-    names = rings.class_names()
-    known = [node for node, name in zip(rings.ids.tolist(), names, strict=True) if name is not None]
-    for line in lines[-2:]:
-        labelled: list[str] = []
-        for size in line.schedule:
-            labels = [names[int(node[1:])] for node in labelled]
-            given = {"labelled": labelled, "labels": labels, "candidates": known, "random_state": line.seed}
-            labelled += select(rings, size - len(labelled), **given).nodes.tolist()
-        assert list(line.nodes) == labelled
-
-
-@pytest.mark.parametrize("cut", [2, 11])
-def test_resuming_within_a_budget_uses_the_same_models(rings: Graph, cut: int) -> None:
-    """Models of several seeds are trained as one batch, which rounds differently than separate training."""
-    what = trial(rings, "using", "gcn", budgets=(6, 10), seeds=range(5))
-    whole = all_lines(rings, what)
-    before = [(context.labelled.tolist(), context.outputs["logits"]) for context in seen if context.outputs]
-    seen.clear()
-    rest = all_lines(rings, what, whole[:cut])
-    assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
-    for context in seen:
-        same = [logits for labelled, logits in before if labelled == context.labelled.tolist()]
-        assert not context.outputs or any(np.array_equal(context.outputs["logits"], logits) for logits in same)
-
-
-@pytest.mark.parametrize(("name", "kind"), [("gcn", GCN), ("sgc", SGC)])
-def test_scores_are_those_of_a_new_model(rings: Graph, name: str, kind: Any) -> None:
+def test_scores_are_those_of_a_new_model(rings: Graph) -> None:
     names = rings.class_names()
     Z = dense(propagate(rings, 2)).astype(np.float64)
-    for line in all_lines(rings, trial(rings, "random", name)):
-        model = kind(random_state=line.seed, epochs=20).fit(
-            rings, line.nodes, [names[int(node[1:])] for node in line.nodes]
-        )
+    for line in all_lines(rings, trial(rings, "random")):
         places = [int(node[1:]) for node in line.nodes]
+        model = GCN(random_state=line.seed, epochs=20).fit(rings, line.nodes, [names[place] for place in places])
         scored = [i for i in range(11) if line.protocol == "paper" or i not in places]
         truth, answer = [names[i] for i in scored], [model.predict(rings)[i] for i in scored]
         assert line.macro_f1 == pytest.approx(f1_score(truth, answer, average="macro", zero_division=0))
@@ -223,42 +159,12 @@ def test_models_share_the_selection_of_a_strategy_without_a_model(rings: Graph) 
     for budget in (6, 8):
         for seed in (0, 1):
             assert len({line.nodes for line in lines if (line.budget, line.seed) == (budget, seed)}) == 1
-    done = [line for line in lines if line.model == "gcn"]
-    again = all_lines(rings, trial(rings, "random", "sgc"), done)
-    assert [line.nodes for line in again] == [line.nodes for line in lines if line.model == "sgc"]
-    assert [line.seconds_select for line in again] == [line.seconds_select for line in lines if line.model == "sgc"]
-
-
-@pytest.mark.parametrize("strategy", ["watching", "random", "featprop-diffused", "anrmab"])
-@pytest.mark.parametrize(("model", "cut"), [("gcn", 6), ("ridge", 3)])
-def test_resuming_gives_the_same_results(rings: Graph, strategy: str, model: str, cut: int) -> None:
-    what = trial(rings, strategy, model, budgets=(6, 7, 8))
-    whole = all_lines(rings, what)
-    rest = all_lines(rings, what, whole[:cut])
-    assert [essence(line) for line in [*whole[:cut], *rest]] == [essence(line) for line in whole]
-
-
-def test_other_schedules_are_other_cells(rings: Graph) -> None:
-    done = all_lines(rings, trial(rings, "watching", budgets=(6, 8)))
-    through_seven = all_lines(rings, trial(rings, "watching", budgets=(6, 7, 8)), done)
-    assert [(line.budget, line.schedule) for line in through_seven if line.protocol == "paper"] == [
-        (7, (6, 7)),
-        (7, (6, 7)),
-        (8, (6, 7, 8)),
-        (8, (6, 7, 8)),
-    ]
-    more = all_lines(rings, trial(rings, "watching", budgets=(6, 8, 9)), done)
-    assert {line.budget for line in more} == {9}, "more budgets at the end keep the schedule"
 
 
 def test_changed_graph_is_refused(rings: Graph) -> None:
     what = replace(trial(rings, "random"), graph="another")
     with raises(GraphError):
         all_lines(rings, what)
-
-
-def essence(line: Result) -> Any:
-    return line.cell, line.nodes, line.macro_f1, line.accuracy, line.mean_distance, line.state
 
 
 def test_pool_with_one_class(rings: Graph) -> None:

@@ -47,7 +47,7 @@ def select_again(graph: Graph, names: dict[Any, Any], result: Result, before: in
 def test_select_returns_the_nodes_of_an_experiment(name: str, model: str, graph_folder: Path) -> None:
     graph = resolve(str(graph_folder))
     trial = Trial("blobs", graph.fingerprint, Spec(name), (Spec(model),), (8, 12), (0, 3))
-    results = [each for several in Protocol(graph).run(trial) for each in several if each.protocol == "paper"]
+    results = [each for each in Protocol(graph).run(trial) if each.protocol == "paper"]
     names = dict(zip(graph.ids.tolist(), graph.class_names(), strict=True))
     for result in results:
         if name in CARRIES_STATE and result.budget != 8:

@@ -1,8 +1,5 @@
 """Results on disk."""
 
-import json
-import resource
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +21,7 @@ Make = Callable[..., Result]
 
 def test_results_round_trip(line: Make, tmp_path: Path) -> None:
     written = [
-        line("anrmab", 10, 0, 0.1 + 0.2, nodes=("ä", 7), state={"weights": [1.0]}, options={"rounds": 5}),
+        line("anrmab", 10, 0, 0.1 + 0.2, nodes=("ä", 7), options={"rounds": 5}),
         line("random", 20, 1, 0.5, dataset="some/graph", versions={"numpy": "2"}),
     ]
     folder = tmp_path / "new" / "results"
@@ -92,23 +89,3 @@ def test_folder_is_locked_by_a_run(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with raises(FileError, path=tmp_path / "file"), locking(tmp_path / "file"):
         pass
-
-
-def test_next_run_continues_after_a_full_disk(line: Make, tmp_path: Path) -> None:
-    first, second = line("random", 10, 0, 0.5), line("random", 10, 1, 0.6)
-    append_results(tmp_path, [first])
-    path = tmp_path / "cora.jsonl"
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 20, before[1]))
-    try:
-        with raises(FileError, path=path):
-            append_results(tmp_path, [second])
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
-    assert read_results(tmp_path) == [first]
-    with locking(tmp_path):
-        append_results(tmp_path, [second])
-    assert read_results(tmp_path) == [first, second]
-    assert all(json.loads(text) for text in path.read_text().splitlines())

@@ -2,15 +2,16 @@
 
 import csv
 import math
+import re
 from collections.abc import Callable
 from io import StringIO
-from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from featprop.errors import FileError
-from featprop.experiments.figures import KINDS, error_against_loss, model_comparison, strategy_curves, style_of
+from featprop.experiments.figures import KINDS, Drawing, error_against_loss, model_comparison, strategy_curves
 from featprop.experiments.report import build_drawings, build_tables, rank_strategies, replace_tables
 from featprop.experiments.results import Result
 from featprop.experiments.summary import Results, Runs, paired_test
@@ -18,13 +19,13 @@ from featprop.experiments.tables import (
     Table,
     calibration_table,
     correlation,
-    correlation_table,
     datasets_table,
     default_table,
     matrix_table,
     score_table,
     time_table,
 )
+from featprop.web.common.palette import INK
 from tests.helpers import raises
 
 Make = Callable[..., Result]
@@ -104,14 +105,6 @@ def test_paired_test() -> None:
     assert paired_test(runs(9, 1, 4), runs(0, 2, first=1)) == pytest.approx(0.2048, abs=1e-3)
 
 
-def test_spread_of_a_budget() -> None:
-    several = Runs((10, 20), (0, 1, 2, 3), np.array([[10.0, 20, 30, 40], [50.0, 50, 50, 50]]))
-    assert several.means == pytest.approx([25, 50])
-    assert several.deviations == pytest.approx([math.sqrt(500 / 3), 0])
-    assert several.errors == pytest.approx([math.sqrt(500 / 3) / 2, 0])
-    assert runs(10).deviations.tolist() == [0]
-
-
 def test_running_times_are_summed(results: Results) -> None:
     table = time_table(results, "gcn")
     assert table is not None
@@ -131,22 +124,6 @@ def test_data_sets_next_to_the_paper() -> None:
     names = ["corafull", "coauthor-cs"]
     table = datasets_table(dict.fromkeys(names, counts), names)
     assert [row[0] for row in rows(table)] == ["CoraFull", "", names[1]]
-
-
-def test_correlation_of_five_selections(line: Make) -> None:
-    errors, distances = [0.1, 0.2, 0.3, 0.5, 0.4], [1.0, 2.0, 3.0, 4.0, 5.0]
-    lines = [
-        line("random", 10, seed, 0.5, accuracy=1 - error, mean_distance=distance, max_distance=6 - distance / 10)
-        for seed, (error, distance) in enumerate(zip(errors, distances, strict=True))
-    ]
-    assert correlation(Results(lines).table) == {
-        "Pearson": pytest.approx(np.corrcoef(errors, distances)[0, 1]),
-        "Spearman": pytest.approx(0.9),
-        "Spearman within a budget": pytest.approx(0.9),
-        "Spearman, max distance": pytest.approx(-0.9),
-    }
-    assert correlation(Results(lines[:4]).table) is None
-    assert rows(correlation_table(Results(lines), "gcn", "paper"))[0][:2] == ["Cora", "5"]
 
 
 def test_correlation_within_budgets_skips_constant_and_small_ones(line: Make) -> None:
@@ -210,16 +187,6 @@ def test_pairs_that_ran_on_every_data_set_are_ranked(default_lines: list[Result]
         ["ridge", "81.0 ± 1.0", "81.0 ± 1.0", "81.0"],
         ["gcn", "60.0 ± 0.0", "60.0 ± 0.0", "60.0"],
     ], "random selection ran on one data set only"
-
-
-def test_graphs_on_disk_have_a_separate_table(default_lines: list[Result], line: Make) -> None:
-    made = line("featprop-diffused", 10, 0, 0.7, model="ridge", dataset="somewhere/made", schedule=(10,))
-    both = Results([*default_lines, made])
-    published, on_disk = (default_table(both, "macro_f1", "paper", which) for which in (True, False))
-    assert published is not None
-    assert on_disk is not None
-    assert published.columns[2:4] == ["Cora", "PubMed"]
-    assert on_disk.columns == ["strategy", "model", "made", "mean"]
 
 
 def test_calibration_error_is_averaged_over_seeds(default_lines: list[Result], line: Make) -> None:
@@ -293,18 +260,11 @@ def test_graphs_of_one_name_are_separate_data_sets(line: Make) -> None:
     assert "Cora (123456), Random: 70.0 with 10" in drawing.description
 
 
-def test_schedules_are_rows(line: Make) -> None:
-    """10, 20, 40 is the paper's schedule; 10, 40 is another, and both begin with the same 10."""
-    results = Results(
-        [
-            line("age", 10, 0, 0.3, schedule=(10,)),
-            line("age", 20, 0, 0.5, schedule=(10, 20)),
-            line("age", 40, 0, 0.7, schedule=(10, 20, 40)),
-            line("age", 40, 0, 0.9, schedule=[10, 40]),
-            *(line("random", budget, 0, 0.1) for budget in (10, 40)),
-        ]
-    )
-    assert first_scores(results) == {"AGE": "50.00", "AGE (budgets = 10-40)": "60.00", "Random": "10.00"}
+def test_mixed_lists_of_budgets_are_refused(line: Make) -> None:
+    paper = [line("age", 10, 0, 0.3, schedule=(10,)), line("age", 20, 0, 0.5, schedule=(10, 20))]
+    assert first_scores(Results([*paper, line("random", 10, 0, 0.1), line("random", 20, 0, 0.1)]))["AGE"] == "40.00"
+    with raises(FileError, value="age"):
+        Results([*paper, line("age", 40, 0, 0.9, schedule=(10, 40))])
 
 
 def test_figures_need_results(line: Make) -> None:
@@ -315,16 +275,6 @@ def test_figures_need_results(line: Make) -> None:
     assert model_comparison(few, "macro_f1", "paper") is None
     assert error_against_loss(few, "gcn", "paper") is not None
     assert error_against_loss(few, "gcn", "unlabelled") is None
-
-
-def test_variants_and_unknown_strategies_have_distinct_styles(line: Make) -> None:
-    options: list[dict[str, Any]] = [{}, {"layers": 1}, {"layers": 3}]
-    names = ("random", "degree", "mine", "yours", "herding", "featprop-diffused")
-    lines = [line("featprop", 10, 0, 0.5, options=given) for given in options]
-    results = Results([*lines, *(line(name, 10, 0, 0.5) for name in names)])
-    looks = [style_of(results, name) for name in results.strategies]
-    assert len({(look.colour, look.marker, str(look.dashes)) for look in looks}) == len(looks) == 9
-    assert {"FeatProp (layers = 1)", "mine", "herding"} <= {look.label for look in looks}
 
 
 def test_all_tables_and_figures_of_variants_have_different_names(line: Make) -> None:
@@ -353,3 +303,12 @@ def test_all_tables_and_figures_of_variants_have_different_names(line: Make) -> 
     assert {"macro-f1-gcn-paper", "correlation-ridge-paper", "running-time-ridge"} <= {table.name for table in tables}
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
     assert len(rank_strategies(results)) == len(results.datasets) == 2
+
+
+def test_description_of_a_figure_is_escaped() -> None:
+    figure = Figure(figsize=(1, 1), layout="constrained")
+    figure.subplots().set_yticks([0], ["x" * 400], color=INK.light)
+    drawn = Drawing("name", "title", "note", 'a "quoted" <b>', figure).html()
+    assert re.match(r'<svg viewBox="[^"]*" role="img" aria-label="a &#34;quoted&#34; &lt;b&gt;">', drawn)
+    assert "var(--ink)" in drawn
+    assert "x" * 400 in drawn

@@ -178,17 +178,6 @@ def float_ids(tmp_path: Path) -> Export:
 
 
 @pytest.fixture
-def utf16(tmp_path: Path) -> Export:
-    """Tables as Excel saves "Unicode text": UTF-16 and tabs."""
-    planted, nodes = plain(seed=7)
-    nodes["city"] = planted.words(["Łódź", "Αθήνα"])
-    folder = made(tmp_path / "utf16")
-    nodes.to_csv(folder / "nodes.csv", index=False, sep="\t", encoding="utf-16")
-    planted.edges().to_csv(folder / "edges.csv", index=False, sep="\t", encoding="utf-16")
-    return planted.export(folder)
-
-
-@pytest.fixture
 def workbook(tmp_path: Path) -> Export:
     """One workbook, ``graph.xlsx``, with the sheets Nodes and Edges."""
     planted, nodes = plain(seed=8)

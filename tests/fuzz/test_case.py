@@ -17,8 +17,9 @@ def do(monkeypatch: pytest.MonkeyPatch, folder: Path, command, **case) -> bool:
     app = typer.Typer()
     app.command()(command)
     monkeypatch.setattr(fuzzing, "app", app)
+    (folder / "seeds").mkdir()
     (folder / "case").mkdir()
-    return run_case(Case(**{"files": {"input.csv": b"id"}, **case}), folder, folder / "case")
+    return run_case(Case((), {"input.csv": b"id"}, **case), folder / "seeds", folder / "case")
 
 
 def refuse() -> None:

@@ -1,4 +1,4 @@
-"""The versions that ``make versions`` tries are those that the package claims."""
+"""``make versions`` tries the versions that the package claims."""
 
 import tomllib
 from pathlib import Path
@@ -12,33 +12,32 @@ UNTRIED = {"torch"}
 """The reason is in ``constraints/oldest.txt``."""
 
 
-def requirements(path: Path) -> dict[str, Requirement]:
+def read_pins(path: Path) -> dict[str, Version]:
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    return {canonicalize_name(each.name): each for each in map(Requirement, lines)}
+    pins = [(Requirement(line).name, str(Requirement(line).specifier)) for line in lines]
+    return {canonicalize_name(name): Version(pin.removeprefix("==")) for name, pin in pins}
 
 
-def stated_requirements() -> list[Requirement]:
-    """What the package and its extras ask for."""
+def project_requirements() -> list[Requirement]:
+    """Return what the package and its extras require."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lists = [project["dependencies"], *project["optional-dependencies"].values()]
-    return [each for lines in lists for each in map(Requirement, lines) if each.name != "featprop"]
+    return [need for lines in lists for need in map(Requirement, lines) if need.name != "featprop"]
 
 
-def test_the_oldest_versions_are_the_lower_bounds() -> None:
-    stated = stated_requirements()
-    bounds = {}
-    for each in stated:
-        (bound,) = each.specifier
-        assert bound.operator == ">=", f"{each} has a lower bound and no other"
-        name = canonicalize_name(each.name)
-        assert bounds.setdefault(name, Version(bound.version)) == Version(bound.version), "one bound a package"
-    oldest = {name: each.specifier for name, each in requirements(ROOT / "constraints" / "oldest.txt").items()}
-    assert oldest.keys() == bounds.keys() - UNTRIED
-    assert all(Version(str(pin).removeprefix("==")) == bounds[name] for name, pin in oldest.items())
+def test_oldest_versions_are_the_lower_bounds() -> None:
+    bounds: dict[str, Version] = {}
+    for need in project_requirements():
+        (bound,) = need.specifier
+        assert bound.operator == ">=", f"{need} has a lower bound and no other"
+        name = canonicalize_name(need.name)
+        assert bounds.setdefault(name, Version(bound.version)) == Version(bound.version), "one bound per package"
+    assert read_pins(ROOT / "constraints" / "oldest.txt") == {
+        name: bound for name, bound in bounds.items() if name not in UNTRIED
+    }
 
 
-def test_the_pins_are_within_the_bounds() -> None:
-    pins = requirements(ROOT / "requirements.txt")
-    for need in stated_requirements():
-        (pin,) = pins[canonicalize_name(need.name)].specifier
-        assert need.specifier.contains(pin.version), need
+def test_pins_are_within_the_bounds() -> None:
+    pins = read_pins(ROOT / "requirements.txt")
+    for need in project_requirements():
+        assert need.specifier.contains(pins[canonicalize_name(need.name)]), need

@@ -1,4 +1,4 @@
-"""The wheel holds the package and nothing else; the sdist holds what it takes to build and test it."""
+"""The wheel contains the package and nothing else; the sdist contains all that building and testing need."""
 
 import subprocess
 import tarfile
@@ -13,52 +13,42 @@ from featprop import __version__
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "featprop"
-LARGEST = 10_000_000
-"""Bytes of an sdist: code, pages and the lines that tables are made of, no graphs."""
+MAX_SDIST_BYTES = 10_000_000
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
-    described = f"featprop-{__version__}.dist-info"
+def test_wheel_contains_the_package_and_nothing_else(wheel: Path) -> None:
+    info = f"featprop-{__version__}.dist-info"
     files = [path for path in SOURCES.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert {path.suffix for path in files} == {".py", ".typed", ".j2", ".css", ".js", ".svg", ".txt"}
     expected = {f"featprop/{path.relative_to(SOURCES).as_posix()}" for path in files}
-    assert {
-        f"featprop/{name}" for name in ("py.typed", "web/page/static/page.js", "web/report/report.html.j2")
-    } < expected
-    metadata = {f"{described}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
+    assert "featprop/py.typed" in expected
+    expected |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")}
     with zipfile.ZipFile(wheel) as archive:
-        assert set(archive.namelist()) == expected | metadata | {f"{described}/licenses/LICENSE"}
+        assert set(archive.namelist()) == expected
 
 
-def test_nothing_but_code_and_what_pages_are_made_of_is_in_the_package() -> None:
-    kinds = {path.suffix for path in SOURCES.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert kinds == {".py", ".typed", ".j2", ".css", ".js", ".svg", ".txt"}
-
-
-def test_the_sdist_holds_what_building_and_testing_need_and_is_small(built: Path) -> None:
-    (sdist,) = built.glob("*.tar.gz")
-    assert sdist.stat().st_size < LARGEST
+def test_sdist_contains_all_files_of_the_repository_and_is_small(dist_folder: Path) -> None:
+    (sdist,) = dist_folder.glob("*.tar.gz")
+    assert sdist.stat().st_size < MAX_SDIST_BYTES
     with tarfile.open(sdist) as archive:
         names = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
     assert {"pyproject.toml", "LICENSE", "README.md", "Makefile", "requirements.txt", "constraints/oldest.txt"} < names
-    tops = {name.split("/")[0] for name in names if "/" in name}
-    assert tops == {
+    assert {name.split("/")[0] for name in names if "/" in name} == {
         ".ci", ".github", "benchmarks", "constraints", "crash", "docs", "examples", "experiments", "fuzz", "mutants",
         "src", "tests",
     }  # fmt: skip
     if not (ROOT / ".git").exists():
-        pytest.skip("no git here to say which files there are")
+        pytest.skip("no git repository that lists the files")
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    there = {name for name in listed.splitlines() if (ROOT / name).exists()}
-    assert there <= names, "every file of the repository"
+    assert {name for name in listed.splitlines() if (ROOT / name).exists()} <= names
 
 
-def test_what_the_wheel_says_of_itself(ours: Distribution) -> None:
-    said = ours.metadata
-    assert said["Version"] == __version__
-    assert (said["License-Expression"], said["Requires-Python"]) == ("MIT", ">=3.11")
-    assert "Typing :: Typed" in said.get_all("Classifier", [])
-    assert [point.value for point in ours.entry_points] == ["featprop.__main__:main"]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert set(said.get_all("Provides-Extra", [])) == set(project["optional-dependencies"])
-    parts = set(project["optional-dependencies"]) - {"all"}
-    assert project["optional-dependencies"]["all"] == [f"featprop[{','.join(sorted(parts))}]"]
+def test_metadata(built: Distribution) -> None:
+    metadata = built.metadata
+    assert metadata["Version"] == __version__
+    assert (metadata["License-Expression"], metadata["Requires-Python"]) == ("MIT", ">=3.11")
+    assert "Typing :: Typed" in metadata.get_all("Classifier", [])
+    assert [point.value for point in built.entry_points] == ["featprop.__main__:main"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(metadata.get_all("Provides-Extra", [])) == set(extras)
+    assert extras["all"] == [f"featprop[{','.join(sorted(set(extras) - {'all'}))}]"]

@@ -1,4 +1,4 @@
-"""What the package imports is what it asks for."""
+"""The package requires every package that it imports."""
 
 import ast
 import sys
@@ -11,17 +11,18 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 SOURCES = Path(__file__).parents[2] / "src" / "featprop"
-BROUGHT = {
+PARTS = {
     "dask": "distributed",
+    "llvmlite": "numba",
     "markupsafe": "jinja2",
     "pydantic": "fastapi",
     "starlette": "fastapi",
 }
-"""Packages that are parts of others which are asked for: each of those says which version of its part it works with."""
+"""Packages that a required package requires in the version that fits."""
 
 
-def imported(path: Path) -> set[str]:
-    """Return the packages of others that a file imports, wherever in it."""
+def imported_packages(path: Path) -> set[str]:
+    """Return the third-party packages that a file imports anywhere."""
     modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -31,28 +32,28 @@ def imported(path: Path) -> set[str]:
     return {module.split(".")[0] for module in modules} - sys.stdlib_module_names - {"featprop"}
 
 
-IMPORTED = sorted({module for path in SOURCES.rglob("*.py") for module in imported(path)})
+IMPORTED = sorted({module for path in SOURCES.rglob("*.py") for module in imported_packages(path)})
 
 
-@pytest.fixture(scope="session")
-def stated(ours: Distribution) -> set[str]:
-    """What the wheel and its extras ask for."""
-    return {canonicalize_name(Requirement(line).name) for line in ours.requires or ()}
+def names_required(package: Distribution) -> set[str]:
+    return {canonicalize_name(Requirement(line).name) for line in package.requires or ()}
 
 
 @pytest.mark.parametrize("module", IMPORTED)
-def test_what_is_imported_is_asked_for(
-    module: str, stated: set[str], owners: dict[str, set[str]], brought: Callable[..., dict[str, Distribution]]
+def test_imported_packages_are_required(
+    module: str,
+    built: Distribution,
+    owners: dict[str, set[str]],
+    required: Callable[..., dict[str, Distribution]],
 ) -> None:
-    whole = BROUGHT.get(module)
+    whole = PARTS.get(module)
     if whole is None:
-        assert owners[module] & stated, f"{module} is imported, and neither the package nor an extra asks for it"
+        assert owners[module] & names_required(built), f"{module} is imported but not required"
         return
-    assert not owners[module] & stated, f"{module} is asked for by itself"
-    needs = {canonicalize_name(Requirement(line).name) for line in brought("all")[whole].requires or ()}
-    assert whole in stated
-    assert owners[module] & needs, f"{whole} does not bring {module}"
+    assert not owners[module] & names_required(built), f"{module} is required itself"
+    assert whole in names_required(built)
+    assert owners[module] & names_required(required("all")[whole]), f"{whole} does not require {module}"
 
 
-def test_the_table_holds_nothing_that_is_not_imported() -> None:
-    assert BROUGHT.keys() <= set(IMPORTED)
+def test_every_exception_is_imported() -> None:
+    assert PARTS.keys() <= set(IMPORTED)

@@ -1,7 +1,7 @@
-"""Whoever installs featprop, with any extra, gets permissively licensed packages only, but for those named here.
+"""featprop requires permissively licensed packages only, except for those listed here.
 
-What a package states is looked at, not what its authors put into its files: the libraries of compilers that wheels of
-NumPy and SciPy bring come under the exceptions of these licences.
+The tests read what packages declare, not their files: the compiler libraries in the wheels of NumPy and SciPy come
+under the exceptions of their licences.
 """
 
 import re
@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
-Brought = Callable[..., dict[str, Distribution]]
+Required = Callable[..., dict[str, Distribution]]
 
 PERMISSIVE = re.compile(
     r"MIT(-CMU| License)?|(New )?0?BSD(-[234]-Clause| [23]-Clause)?( License)?|ISC( License.*)?|Zlib|"
@@ -23,40 +23,43 @@ PERMISSIVE = re.compile(
     re.IGNORECASE,
 )
 WEAK = {
-    "certifi": "MPL-2.0: the certificate authorities that requests knows; used as it is, none of it is in featprop",
-    "tqdm": "MPL-2.0 AND MIT: PyTorch Geometric needs it; used as it is, none of it is in featprop",
+    "certifi": "MPL-2.0: the certificate authorities of requests; unchanged, and not part of featprop",
+    "tqdm": "MPL-2.0 AND MIT: required by PyTorch Geometric; unchanged, and not part of featprop",
 }
-"""Copyleft that ends at the package's own files."""
+"""Copyleft that applies to the files of the package only."""
 MOZILLA = re.compile(r"\bMPL[- ]2\.0\b")
-CARDS = re.compile(r"nvidia-.*|cuda-.*")
-"""NVIDIA's own, not free: PyTorch's build for its cards needs them, the one for processors does not."""
+CUDA = re.compile(r"nvidia-.*|cuda-.*")
+"""Proprietary packages of NVIDIA, which only the CUDA build of PyTorch requires."""
 
 
-def stated(package: Distribution) -> str:
-    """The licence a package states: as an expression, else in its classifiers, else in words."""
-    said = package.metadata
-    named = [
-        line.rpartition("::")[2].strip() for line in said.get_all("Classifier", []) if line.startswith("License ::")
-    ]
-    return said.get("License-Expression") or " AND ".join(named) or said.get("License") or "nothing"
+def declared_licence(package: Distribution) -> str:
+    """Return the licence of a package: its expression, else its classifiers, else its text."""
+    metadata = package.metadata
+    classifiers = [line for line in metadata.get_all("Classifier", []) if line.startswith("License ::")]
+    names = " AND ".join(line.rpartition("::")[2].strip() for line in classifiers)
+    return metadata.get("License-Expression") or names or metadata.get("License") or "nothing"
 
 
 def is_permissive(licence: str) -> bool:
-    """Whether all parts of an expression are, or one of several to choose from."""
+    """Return whether every part of an expression, or one of its alternatives, is permissive."""
     parts = licence.replace("(", " ").replace(")", " ") if " OR " in licence or " AND " in licence else licence
     return all(
         any(PERMISSIVE.fullmatch(choice.strip()) for choice in part.split(" OR ")) for part in parts.split(" AND ")
     )
 
 
-def test_every_package_that_is_installed_is_permissively_licensed(brought: Brought) -> None:
-    packages = brought("all")
+def test_required_packages_are_permissively_licensed(required: Required) -> None:
+    packages = required("all")
     assert {"numpy", "torch", "uvicorn", "duckdb", "distributed"} <= set(packages)
-    others = {name: stated(package) for name, package in packages.items() if not is_permissive(stated(package))}
-    unexpected = {name: licence for name, licence in others.items() if name not in WEAK and not CARDS.fullmatch(name)}
+    others = {
+        name: declared_licence(package)
+        for name, package in packages.items()
+        if not is_permissive(declared_licence(package))
+    }
+    unexpected = {name: licence for name, licence in others.items() if name not in WEAK and not CUDA.fullmatch(name)}
     assert unexpected == {}
     for name in WEAK.keys() & packages.keys():
-        assert MOZILLA.search(stated(packages[name])), f"{name} has another licence now"
+        assert MOZILLA.search(declared_licence(packages[name])), f"{name} has another licence now"
 
 
 @pytest.mark.parametrize(
@@ -70,18 +73,17 @@ def test_every_package_that_is_installed_is_permissively_licensed(brought: Broug
         ("nothing", False),
     ],
 )
-def test_what_counts_as_permissive(licence: str, expected: bool) -> None:
+def test_permissive_licences(licence: str, expected: bool) -> None:
     assert is_permissive(licence) is expected
 
 
-def test_the_pins_are_all_there_is(brought: Brought) -> None:
-    """No package that comes with another is left to chance: each is pinned, for every Python."""
+def test_every_required_package_is_pinned(required: Required) -> None:
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     pins = [Requirement(line) for line in text.splitlines() if line and not line.startswith("#")]
     assert all(re.fullmatch(r"==[\w.]+", str(pin.specifier)) for pin in pins)
-    here = {canonicalize_name(pin.name): pin for pin in pins if pin.marker is None or pin.marker.evaluate()}
-    packages = brought("all")
-    if any(not here[name].specifier.contains(packages[name].version) for name in here.keys() & packages.keys()):
-        pytest.skip("what is installed here is not what is pinned")
-    cards = {name for name in packages if CARDS.fullmatch(name) or name == "triton"}
-    assert packages.keys() - here.keys() - cards == set()
+    pinned = {canonicalize_name(pin.name): pin for pin in pins if pin.marker is None or pin.marker.evaluate()}
+    packages = required("all")
+    if any(not pinned[name].specifier.contains(packages[name].version) for name in pinned.keys() & packages.keys()):
+        pytest.skip("the installed packages are not the pinned ones")
+    cuda = {name for name in packages if CUDA.fullmatch(name) or name == "triton"}
+    assert packages.keys() - pinned.keys() - cuda == set()

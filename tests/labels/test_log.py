@@ -58,8 +58,15 @@ def test_an_event_sent_again_changes_nothing() -> None:
     assert log.undo().key == "k4"
     log.answer(1, "b", key="k4")
     assert log.undo().node == 2, "what was undone stays undone when it is sent again"
-    with raises(LabelError, value="k1"):
-        log.undo(key="k1")
+    for other in (
+        lambda: log.undo(key="k1"),
+        lambda: log.answer(1, "b", key="k1"),
+        lambda: log.answer(2, "a", key="k1"),
+        lambda: log.answer(1, "a", annotator="ada", key="k1"),
+        lambda: log.note(1, "a", key="k1"),
+    ):
+        with raises(LabelError, value="k1"):
+            other()
 
 
 def test_one_node_is_found_by_an_index() -> None:
@@ -92,21 +99,16 @@ NAMES = [
     ((1, "a"), 2.5),
     dt.date(2026, 11, 16),
     dt.datetime(2026, 11, 16, 8, 30, tzinfo=dt.UTC),
-    dt.time(8, 30),
-    frozenset({"a"}),
-    b"\0\xff",
     "ü\n'\"",
 ]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=repr)
-def test_names_keep_value_and_type(name: Any, tmp_path: Path) -> None:
+def test_names_keep_value_and_type(tmp_path: Path) -> None:
     with LabelLog(tmp_path / "labels.sqlite") as log:
-        log.tell({name: name})
+        log.extend(Annotation((place, name), name) for place, name in enumerate(NAMES))
     with LabelLog(tmp_path / "labels.sqlite") as log:
-        ((node, label),) = log.labels().items()
-    assert (node, label) == (name, name)
-    assert type(node) is type(label) is type(name)
+        labels = log.labels()
+    assert list(map(repr, labels.items())) == [repr(((place, name), name)) for place, name in enumerate(NAMES)]
 
 
 EVENTS = st.lists(
@@ -285,8 +287,24 @@ def test_classes_are_renamed_and_merged() -> None:
     assert log.classes() == ["fraud", "fine"]
     log.answer("b", "frued")
     assert log.labels() == {"a": "fraud", "b": "frued"}, "a later answer is not renamed"
+    before = log.class_entries()
+    log.rename_class("fine", "fine")
+    assert log.class_entries() == before
     with raises(LabelError, value="none"):
         log.rename_class("none", "fraud")
+
+
+def test_refused_work_changes_nothing_of_the_transaction_around_it() -> None:
+    log = LabelLog()
+    log.answer("b", "z")
+
+    def work() -> None:
+        log.answer("c", "y")
+        with raises(LabelError, node="b"):
+            log.tell({"a": "x", "b": "y"})
+
+    log.transact(work)
+    assert log.labels() == {"b": "z", "c": "y"}
 
 
 def test_classes_are_described_and_removed() -> None:
@@ -298,7 +316,7 @@ def test_classes_are_described_and_removed() -> None:
     assert log.class_entries()[1] == ("ok", "o", "nothing odd")
     log.remove_class("spare")
     assert log.classes() == ["fraud", "ok"]
-    assert len(log.events()) == 6, "nothing is written twice"
+    assert len(log.events()) == 4, "nothing is written twice"
     with raises(LabelError, value="fraud", node="a"):
         log.remove_class("fraud")
     with raises(LabelError, value="spare"):
@@ -410,16 +428,19 @@ def test_an_unknown_kind_of_event_is_refused(tmp_path: Path) -> None:
         log.query("INSERT INTO events SELECT 2, 'k', time, '', 0, 'odd', node, label, '', '', NULL FROM events")
         with raises(FileError, path=log.path):
             log.events()
+        log.query("UPDATE classes SET name = '['")
+        with raises(FileError, path=log.path):
+            log.classes()
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "DROP VIEW standing; CREATE VIEW standing AS "
+        "DROP VIEW holding; CREATE VIEW holding AS "
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT events.* FROM events, n",
         "CREATE TRIGGER more AFTER INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
         "DROP TRIGGER events_unchanged",
-        "DROP VIEW standing",
+        "DROP VIEW holding",
         "PRAGMA user_version = 2",
         "PRAGMA application_id = 0",
     ],

@@ -95,7 +95,7 @@ def test_a_model_that_contradicts_its_labels_is_logged(caplog: pytest.LogCapture
     wrong: dict[Hashable, Hashable] = {0: "b", 1: "a", 2: "b"}
     right = {node: "ab"[node % 2] for node in range(4, 16)}
     rows_of(fitted(graph, wrong | right), graph)
-    assert "3 (0: b, not a, 1: a, not b, 2: b, not a)" in caplog.records[0].getMessage()
+    assert "3 of the 15 labels" in caplog.records[0].getMessage()
     caplog.clear()
     rows_of(fitted(graph, {0: "b", 1: "a"}), graph)
     rows_of(fitted(graph, wrong | right | {3: "b"}), graph)

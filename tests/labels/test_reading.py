@@ -6,8 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from featprop import labels as fp_labels
@@ -26,7 +24,6 @@ def as_lists(found: fp_labels.Labels) -> SimpleNamespace:
         labels=list(found.values()),
         blank=found.asked,
         skipped=found.skips,
-        agreement=found.agreement,
         audit=found.audit,
         audited=found.audited,
     )
@@ -97,8 +94,8 @@ def test_labels_of_the_graph(read: Read, told: Any) -> None:
     for sheet in (read(column(*labels), graph=graph), labels_of(graph)):
         assert sheet.labels == ["fraud", "fraud", "ok", "ok", "ok", "frued"]
         assert (sheet.skipped, sheet.blank) == ({5: "n/a", 6: "?"}, [])
-    expected = ["'OK' (1)", "(5: n/a, 6: ?)", "'frued' (node 7)"]
-    for said, facts in zip(told(), expected * 2, strict=True):
+    expected = ["'OK' (1)", "(5: n/a, 6: ?)", "'frued' at node 7"]
+    for said, facts in zip(told(), [*expected[:2], *expected], strict=True):
         assert facts in said
     with raises(LabelError):
         labels_of(graph, classes=["fraud", "ok"])
@@ -109,45 +106,22 @@ def test_named_classes_may_differ_in_case(read: Read) -> None:
     assert read(column("us", "US", "Us", "us"), classes=["us", "US"]).labels == ["us", "US", "us", "us"]
 
 
-def test_types_of_parquet(tmp_path: Path, told: Any) -> None:
-    def sheet(name: str, ids: list[int], labels: list[Any]) -> Path:
-        pq.write_table(pa.table({"id": ids, "label": labels}), tmp_path / name)
-        return tmp_path / name
-
-    text, numbers = sheet("a.parquet", [0, 1, 2, 3], ["1", "1", "2", "2"]), sheet("b.parquet", [4, 5], [1, 2])
-    assert read_labels([text], edgeless(10)).labels == ["1", "1", "2", "2"]
-    assert read_labels([sheet("c.parquet", [0, 1, 2, 3], [1, 1, 2, 2])], edgeless(10)).labels == [1, 1, 2, 2]
-    assert told() == []
-    assert read_labels([text, numbers], edgeless(10)).labels == ["1", "1", "2", "2", "1", "2"]
-    assert "1 (1)" in told()[0]
-
-
 @pytest.mark.parametrize(
     ("labels", "options", "facts"),
     [
-        (["fraud", "fraud", "ok", "ok", "frued"], {}, [["'frued' (node 4)", "'fraud' (2 labels)"]]),
-        (
-            ["fraud"] * 5 + ["fruad"] * 1 + ["ok", "okk", "ok"],
-            {},
-            [["'fruad' (node 5)", "'fraud' (5 labels)"], ["'okk' at node 7"]],
-        ),
-        (["frued", "frued", "ok", "ok"], {"known": ["fraud"]}, [["'frued' (2 nodes, first 0)", "'fraud'"]]),
-        (["frued", "fraud", "fraud", "frued"], {}, []),
-        (["fraud", "fraud", "frued"], {"known": ["frued", "fraud"]}, []),
-        (["class 1", "class 1", "class 2", "class 2"], {}, []),
-        (["class 1", "class 1", "class 2"], {}, [["'class 2' at node 2"]]),
-        (["valid", "valid", "invalid", "1"], {}, [["2 ('invalid' at node 2, 1 at node 3)"]]),
+        (["fraud", "fraud", "ok", "ok", "frued"], {}, ["1 ('frued' at node 4)"]),
+        (["valid", "valid", "spam", "1"], {}, ["2 ('spam' at node 2, 1 at node 3)"]),
+        (["frued", "frued", "ok", "ok"], {}, []),
         (["fraud", "ok", "ok"], {"known": ["fraud"]}, []),
-        (["fraud", "ok", "ok"], {"classes": ["fraud", "ok"]}, [["'fraud' at node 0"]]),
+        (["fraud", "ok", "ok"], {"classes": ["fraud", "ok"]}, []),
     ],
 )
-def test_probable_misspellings_are_logged(
-    read: Read, told: Any, labels: list[str], options: dict[str, Any], facts: list[list[str]]
+def test_classes_with_a_single_label_are_logged(
+    read: Read, told: Any, labels: list[str], options: dict[str, Any], facts: list[str]
 ) -> None:
     assert read(column(*labels), **options).labels == [int(label) if label.isdigit() else label for label in labels]
-    assert len(told()) == len(facts)
-    for said, expected in zip(told(), facts, strict=True):
-        assert all(fact in said for fact in expected)
+    for said, fact in zip(told(), facts, strict=True):
+        assert fact in said
 
 
 def test_only_the_allowed_classes(read: Read) -> None:
@@ -158,20 +132,14 @@ def test_only_the_allowed_classes(read: Read) -> None:
         read(column("a"), classes=[])
 
 
-SKIPS = "skip|SKIP|?|??|n/a|N/A|na|-|dk|idk|unsure|not sure|don't know|Don’t know|dont know|can't tell|cannot tell"
-
-
-@pytest.mark.parametrize("word", SKIPS.split("|"))
+@pytest.mark.parametrize("word", ["SKIP", "?", "N/A", "-", "not sure", "Don’t know"])
 def test_a_skip_is_no_class(read: Read, told: Any, word: str) -> None:
     sheet = read(column("x", "x", word))
     assert (sheet.labels, sheet.skipped, sheet.blank) == (["x", "x"], {2: word}, [])
-    (said,) = told()
-    assert f"1 (2: {word})" in said
+    assert f"1 (2: {word})" in told()[0]
 
 
-def test_skip_words_and_classes_with_such_names(read: Read) -> None:
-    assert read(column("x", "Later"), skip_words=["later"]).skipped == {1: "Later"}
-    assert read(column("x", "Later")).skipped == {}
+def test_a_class_may_be_named_like_a_skip(read: Read) -> None:
     table = column("na", "k", "NA", "?")
     assert read(table, classes=["Na", "K"]).labels == ["Na", "K", "Na"]
     assert read(table, known=["na"]).labels == ["na", "k", "na"]
@@ -187,11 +155,6 @@ def test_decomposed_umlauts(read: Read, told: Any) -> None:
     sheet = read(column("prüfen", "pru\u0308fen", "pru\u0308fen", "ok", "ok"))
     assert sheet.labels == ["pru\u0308fen"] * 3 + ["ok"] * 2
     assert "'pr\\xfcfen' (1)" in told()[0]
-    known = read(column("prüfen", "ok", "ok"), known=["pru\u0308fen"])
-    assert known.labels == ["pru\u0308fen", "ok", "ok"]
-    graph = edgeless(3, labels=["prüfen", "pru\u0308fen", "prüfen"])
-    assert labels_of(graph).labels == ["prüfen"] * 3
-    assert "'pru\\u0308fen' (1)" in told()[-1]
 
 
 def test_empty_words_are_no_labels(read: Read, told: Any) -> None:
@@ -209,65 +172,23 @@ def test_a_class_may_be_named_like_an_empty_word(read: Read, told: Any) -> None:
     assert read(words, classes=["None", "mild"]).labels == ["None", "mild", "None", "mild"]
     assert "'NULL' (1)" in told()[0]
     assert read(words, known=["null"]).labels == ["mild", "mild", "null"]
-    assert labels_of(edgeless(3, labels=["None", "mild", "mild"]), classes=["None", "mild"]).labels == [
-        "None",
-        "mild",
-        "mild",
-    ]
-    assert labels_of(edgeless(3, labels=["None", "mild", "mild"])).nodes == [1, 2]
-
-
-PREDICTED = "id,prediction,confidence,label,probability_a,probability_b,distance,isolated\n"
-
-
-def test_of_predictions_only_the_label_column_counts(read: Read) -> None:
-    sheet = read(PREDICTED + "0,a,0.9,,0.9,0.1,1,\n1,a,0.8,b,0.8,0.2,1,\n2,b,0.6,?,0.4,0.6,1,\n")
-    assert (sheet.nodes, sheet.labels, sheet.skipped) == ([1], ["b"], {2: "?"})
-    everywhere = PREDICTED + "".join(f"{node},a,0.9,{'b' * (node == 3)},0.9,0.1,1,\n" for node in range(10))
-    sheet = read(everywhere)
-    assert (sheet.nodes, sheet.labels, sheet.blank) == ([3], ["b"], [])
-
-
-def test_labels_in_predictions_are_no_second_opinion(read: Read) -> None:
-    sheet = read(column("b", "b"), PREDICTED + "0,a,0.9,b,0.9,0.1,0,\n1,b,0.8,b,0.2,0.8,0,\n2,a,0.9,,0.9,0.1,1,\n")
-    assert (sheet.labels, sheet.agreement) == (["b", "b"], None)
 
 
 def test_all_conflicts_are_listed(read: Read) -> None:
     one, other = column(*"aaaaaaa"), column(*"abbbbbb")
-    with raises(LabelError, parameter="on_conflict", value="error", node=1) as caught:
+    with raises(LabelError, node=1) as caught:
         read(one, other, names="ann bob")
     listed = ", ".join(f"node {node}: 'a' by ann.csv and 'b' by bob.csv" for node in range(1, 6))
     assert f"6 ({listed}, …)" in str(caught.value)
+    with raises(LabelError, node=1):
+        read("id,annotator,label\n1,ann,x\n2,ann,y\n1,ann,y\n")
 
 
-def test_one_person_with_two_labels_for_a_node(read: Read) -> None:
-    table = "id,annotator,label\n1,ann,x\n2,ann,y\n1,ann,y\n"
-    with raises(LabelError, node=1, value="error"):
-        read(table)
-    assert read(table, on_conflict="latest").labels == ["y", "y"]
-    with raises(LabelError, node=1, value="majority"):
-        read(table, on_conflict="majority")
-
-
-THREE = "id,Annotator,label\n1,ann,x\n1,bob,y\n1,cy,y\n2,ann,x\n2,bob,x\n3,cy,y\n3,ann,x\n3,bob,x\n3,bob,x\n4,ann,y\n"
-
-
-def test_conflicts_are_settled(read: Read, told: Any) -> None:
-    sheet = read(THREE, on_conflict="majority")
-    assert dict(zip(sheet.nodes, sheet.labels, strict=True)) == {1: "y", 2: "x", 3: "x", 4: "y"}
-    assert "2 (node 1: 'y', node 3: 'x')" in told()[-1]
-    later = read(THREE, "id,label\n1,x\n", on_conflict="latest")
-    assert dict(zip(later.nodes, later.labels, strict=True)) == {1: "x", 2: "x", 3: "x", 4: "y"}
-
-
-def test_agreement_by_hand(read: Read, told: Any) -> None:
+def test_agreement_is_shown_where_people_differ(read: Read) -> None:
     """Of four nodes two are alike: with both classes half of the time, chance gives half, and kappa is 0."""
-    sheet = read(column(*"xxyy"), column(*"xyxy"), names="ann bob", on_conflict="latest")
-    assert sheet.agreement is not None
-    assert (sheet.agreement.n_nodes, sheet.agreement.n_alike) == (4, 2)
-    assert sheet.agreement.kappas == {("ann.csv", "bob.csv"): pytest.approx(0)}
-    assert all(fact in told()[0] for fact in ("4 nodes", "50%", "0.00 for ann.csv and bob.csv"))
+    with raises(LabelError, node=1) as caught:
+        read(column(*"xxyy"), column(*"xyxy"), names="ann bob")
+    assert all(fact in str(caught.value) for fact in (": 4, of which 2", "0.00 for ann.csv and bob.csv"))
 
 
 @pytest.mark.parametrize("table", ["id,label\n0,x\n1,\n2, \n3,x\n", "id,annotator,label\n0,ann,x\n1,ann,\n2,,\n3,,x\n"])
@@ -277,9 +198,7 @@ def test_a_row_without_a_label_was_asked_for(read: Read, table: str) -> None:
     assert read(table, graph=edgeless(4)).blank == []
 
 
-@pytest.mark.parametrize(
-    "head", ["node,label", "Node_ID,Label", "ID,LABEL", " Id ,label", "nodeid,label", "node id,label"]
-)
+@pytest.mark.parametrize("head", ["node,label", "Node_ID,Label", " Id ,label"])
 def test_names_of_the_columns(read: Read, head: str) -> None:
     assert read(f"{head}\n3,x\n4,x\n").nodes == [3, 4]
     assert read("node,id,label\n1,3,x\n").nodes == [3]
@@ -323,7 +242,6 @@ def test_logs_and_exports_are_read_like_sheets(tmp_path: Path) -> None:
     found = fp_labels.read(tmp_path / "my.labels", edgeless(6))
     assert (dict(found), found.skips) == ({0: "x", 1: "x"}, {3: "blurred"}), "node 2 is a tie"
     assert (found.audit, found.audited) == ({4: 2.0}, {4: "x"})
-    assert fp_labels.read(tmp_path / "my.labels", edgeless(6), on_conflict="latest")[2] == "x"
     (tmp_path / "more.jsonl").write_text('{"node_id": 5, "label": ["x"]}\n')
     both = fp_labels.read([tmp_path / "my.labels", tmp_path / "more.jsonl"], edgeless(6))
     assert dict(both) == {0: "x", 1: "x", 5: "x"}

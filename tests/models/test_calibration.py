@@ -111,13 +111,6 @@ def test_weights_sum_to_one_and_follow_the_models(seed: int, n_labels: int, n_mo
     np.testing.assert_allclose(model_weights(logs[generator.permutation(n_labels)], even), found, atol=1e-9)
 
 
-def test_noisy_evidence_is_trusted_less() -> None:
-    """Both models lead by 3 in sum; one label decides in the first case, all agree in the second."""
-    noisy = np.array([[0.0, -9.0], [-3.0, 0.0], [-3.0, 0.0]])
-    steady = np.array([[0.0, -1.0]] * 3)
-    assert 0.5 < model_weights(noisy, EVEN[:2])[0] < 0.8 < model_weights(steady, EVEN[:2])[0]
-
-
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(0, 1000))
 def test_folds_are_stratified_and_independent_of_the_order(drawn: list[int], seed: int) -> None:
     codes = np.array(drawn)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,7 +9,7 @@ import pytest
 
 import featprop as fp
 from featprop.errors import LabelError
-from featprop.labels import LabelLog
+from featprop.graph import as_graph
 from featprop.propagation import propagate
 from tests.helpers import raises
 
@@ -23,8 +22,7 @@ def given(request: pytest.FixtureRequest, line: fp.Graph, write_folder: Any) -> 
 
 
 def test_every_method_accepts_other_graphs(given: Any) -> None:
-    graph = fp.Graph.from_networkx(given) if isinstance(given, nx.Graph) else None
-    graph = graph or (given if isinstance(given, fp.Graph) else fp.read_graph(given))
+    graph = as_graph(given)
     model = fp.GraphRidge().fit(given, ["a", "c"], ["left", "right"])
     np.testing.assert_array_equal(model.predict(given), model.predict(graph))
     np.testing.assert_array_equal(model.predict_proba(given), model.predict_proba(graph))
@@ -33,18 +31,6 @@ def test_every_method_accepts_other_graphs(given: Any) -> None:
     assert fp.GraphRidge().fit(given, ["a"], ["left"], cold_start=True).predict(given).tolist() == ["left"] * 5
     assert fp.select(given, 2).nodes.tolist() == fp.select(graph, 2).nodes.tolist()
     np.testing.assert_array_equal(propagate(given), propagate(graph))
-
-
-def test_a_learner_accepts_other_graphs(given: Any, tmp_path: Any) -> None:
-    with LabelLog(tmp_path / "my.labels") as log:
-        learner = fp.ActiveLearner(given, "random", log=log)
-        learner.ask(2)
-        learner.tell({"a": "left", "c": "right"})
-    with LabelLog(tmp_path / "my.labels") as log:
-        again = fp.ActiveLearner(given, log=log)
-        assert again.labels == {"a": "left", "c": "right"}
-        assert again.strategy.name == "random"
-        assert again.predict().shape == (5,)
 
 
 def test_pyg_data(line: fp.Graph) -> None:
@@ -104,13 +90,9 @@ def test_a_missing_label_is_named(line: fp.Graph, missing: Any) -> None:
 
 def test_html_repr(line: fp.Graph, tmp_path: Any) -> None:
     model = fp.GraphRidge(alpha=2.0)
-    shown = model._repr_html_()
-    assert "GraphRidge(alpha=2.0)" in shown
-    assert '<th style="text-align:left">fitted</th>' in shown
-    assert "<svg" not in shown
+    assert "GraphRidge(alpha=2.0)" in model._repr_html_()
     model.fit(line, ["a", "c", "e"], ["<b>", "right", "right"])
     shown = model._repr_html_()
-    assert "labels by class" in shown
     assert "&lt;b&gt;" in shown
     assert "<b>" not in shown
     fp.models.save_model(model, tmp_path / "model")

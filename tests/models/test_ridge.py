@@ -18,17 +18,15 @@ from sklearn.kernel_ridge import KernelRidge
 
 import featprop as fp
 from featprop.graph import Graph
-from featprop.matrix import dense
 from featprop.models import GraphRidge, load_model, save_model
 from featprop.models.calibration import inverse_temperature, label_smoothing, model_weights
 from featprop.models.cross_validation import stratified_folds
 from featprop.models.ridge import PRIOR
 from featprop.propagation import FEATURE_SETS
 from featprop.propagation.reduction import MAX_COLUMNS
-from tests.graphs import class_graph, labels_at
+from tests.graphs import class_graph, edgeless, labels_at
 
 ByHand = Callable[..., np.ndarray]
-Damage = Callable[[dict[str, np.ndarray]], object]
 
 
 def fitted(graph: Graph, n_labels: int = 12, **options: Any) -> GraphRidge:
@@ -133,19 +131,15 @@ def test_feature_sets_are_averaged_by_their_held_out_log_scores(features_by_hand
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_smoothed_features_win_if_neighbours_are_alike(seed: int) -> None:
-    model = fitted(class_graph(signal=0.8, seed=seed), 30)
-    assert model.weights_.get("own", 0) < 0.1
-    assert f"{1 - model.weights_.get('own', 0):.2f}" in str(model.evidence())
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_own_features_win_if_neighbours_differ(seed: int) -> None:
+def test_feature_sets_win_by_how_neighbours_are(seed: int) -> None:
+    alike = fitted(class_graph(signal=0.8, seed=seed), 30)
+    assert alike.weights_.get("own", 0) < 0.1
+    assert f"{1 - alike.weights_.get('own', 0):.2f}" in str(alike.evidence())
     graph = class_graph(within=0.0, between=0.1, signal=3.0, seed=seed)
-    model = fitted(graph, 30)
-    assert model.weights_["own"] > 0.8
-    assert f"{model.weights_['own']:.2f}" in str(model.evidence())
-    assert accuracy(model, graph) > 0.9
+    differing = fitted(graph, 30)
+    assert differing.weights_["own"] > 0.8
+    assert f"{differing.weights_['own']:.2f}" in str(differing.evidence())
+    assert accuracy(differing, graph) > 0.9
 
 
 def test_evidence_needs_enough_labels() -> None:
@@ -156,7 +150,7 @@ def test_evidence_needs_enough_labels() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_structure_wins_if_features_are_noise(seed: int, tmp_path: Path) -> None:
+def test_structure_wins_if_features_are_noise_and_loses_if_edges_are(seed: int, tmp_path: Path) -> None:
     graph = class_graph(n=240, signal=0.0, within=0.1, between=0.005, seed=seed)
     graph = replace(graph, features=graph.features[:, :1])
     model, plain = fitted(graph, 30, structure=True), fitted(graph, 30)
@@ -165,13 +159,8 @@ def test_structure_wins_if_features_are_noise(seed: int, tmp_path: Path) -> None
     assert accuracy(model, graph) > 0.9 > accuracy(plain, graph) + 0.2
     save_model(model, tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(graph), model.predict_proba(graph))
-
-
-def test_structure_loses_if_edges_are_random() -> None:
-    graph = class_graph(within=0.05, between=0.05, signal=3.0)
-    model = fitted(graph, 30, structure=True)
-    assert model.weights_.get("structure", 0) < 0.1
-    assert accuracy(model, graph) > 0.9
+    random_edges = class_graph(within=0.05, between=0.05, signal=3.0, seed=seed)
+    assert fitted(random_edges, 30, structure=True).weights_.get("structure", 0) < 0.1
 
 
 def test_one_label_per_class_leaves_the_prior_weights() -> None:
@@ -200,25 +189,12 @@ def test_more_labels_raise_accuracy_and_confidence() -> None:
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=20)
 def test_node_order_does_not_matter(seed: int) -> None:
-    graph = class_graph(n=50, seed=seed)
     order = np.random.default_rng(seed).permutation(50)
-    permuted = Graph.from_scipy(graph.adjacency[order][:, order], graph.features[order], ids=graph.ids[order])
+    graph, permuted = class_graph(n=50, seed=seed), class_graph(n=50, seed=seed, order=order)
     nodes = np.arange(12)
     model, other = (GraphRidge().fit(each, nodes, labels_at(graph, nodes)) for each in (graph, permuted))
     np.testing.assert_allclose(other.predict_proba(permuted), model.predict_proba(graph)[order], atol=1e-4)
     np.testing.assert_array_equal(other.predict(permuted), model.predict(graph)[order])
-
-
-@pytest.mark.parametrize("columns", [40, MAX_COLUMNS + 88])
-def test_sparse_and_dense_features_agree(columns: int) -> None:
-    generator = np.random.default_rng(0)
-    graph = class_graph()
-    words = (generator.random((90, columns)) < 0.04 + 0.2 * (np.arange(columns) % 30 == graph.labels[:, None])) * 1.0
-    sparse = Graph.from_scipy(graph.adjacency, sp.csr_array(words), labels=graph.class_names())
-    assert sp.issparse(sparse.features)
-    full = Graph(sparse.adjacency, dense(sparse.features), sparse.ids, sparse.labels, sparse.classes)
-    np.testing.assert_allclose(fitted(sparse).predict_proba(sparse), fitted(full).predict_proba(full), atol=1e-4)
-    assert accuracy(fitted(sparse), sparse) > 0.8
 
 
 def empty(n: int) -> sp.csr_array:
@@ -228,21 +204,16 @@ def empty(n: int) -> sp.csr_array:
 NOISE = np.random.default_rng(3).normal(size=(30, 4))
 RING = sp.csr_array((np.ones(30), (np.arange(30), (np.arange(30) + 1) % 30)), shape=(30, 30))
 ODD = {
-    "constant features": (RING, np.full((30, 4), 7.3)),
     "no features at all": (RING, np.zeros((30, 4))),
     "constant features and no edges": (empty(30), np.ones((30, 1))),
     "no edges": (empty(30), NOISE),
     "some nodes alone": (sp.block_diag([RING[:20, :20], empty(10)]), NOISE),
     "nodes without features": (RING, NOISE * (np.arange(30) % 3 > 0)[:, None]),
-    "a node alone and without features": (
-        sp.block_diag([RING[:29, :29], empty(1)]),
-        NOISE * (np.arange(30) < 29)[:, None],
-    ),
-    "one column": (RING, NOISE[:, :1]),
+    "a node alone and without features": (sp.block_diag([RING[:29, :29], empty(1)]), np.vstack([NOISE[1:], [[0] * 4]])),
     "equal nodes": (empty(30), np.repeat(np.eye(3), 10, axis=0)),
     "every edge": (np.ones((30, 30)), NOISE),
     "heavy edges": (RING * 1e6, NOISE),
-    "very wide": (RING, np.tile(NOISE, 300)),
+    "one outlier": (RING, np.vstack([NOISE[1:], np.full((1, 4), 1e8)])),
     "large numbers": (RING, NOISE * 1e15),
     "small numbers": (RING, NOISE * 1e-15),
 }
@@ -259,17 +230,6 @@ def test_degenerate_graphs_get_finite_probabilities(kind: str, n_labels: int) ->
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
     assert np.isfinite(model.decision_function(graph)).all()
     assert np.isfinite(model.representation(graph)).all()
-    assert set(model.predict(graph)) <= set(model.class_names_)
-    assert len(set(fp.select(graph, 4).nodes.tolist())) == 4
-    if n_labels < graph.n_nodes:
-        nodes, labels = list(model.labelled_), list(model.labelled_.values())
-        assert not set(fp.select(graph, 4, labelled=nodes, labels=labels).nodes.tolist()) & set(nodes)
-
-
-def test_nodes_without_information_are_not_assigned_to_one_class() -> None:
-    graph = Graph.from_scipy(RING, np.ones((30, 2)))
-    probabilities = GraphRidge().fit(graph, range(10), ["a", "b"] * 5).predict_proba(graph)
-    assert np.abs(probabilities - 0.5).max() < 0.25
 
 
 def test_an_isolated_node_without_features_gets_the_constant_prediction() -> None:
@@ -329,6 +289,7 @@ sys.meta_path.insert(0, Blocked())
 import json
 import featprop as fp
 
+assert "gcn" in fp.models.available_models() and fp.GCN(hidden=3).hidden == 3
 graph = fp.read_graph("blobs")
 picks = fp.select(graph, 12).nodes.tolist()
 more = fp.select(graph, 6, labelled=picks, labels=[graph.class_names()[node] for node in picks]).nodes.tolist()
@@ -336,7 +297,7 @@ print(json.dumps([picks, more, fp.load_model("model").predict_proba(graph).tolis
 """
 
 
-def test_select_load_and_predict_need_no_torch(graph_folder: Path, tmp_path: Path) -> None:
+def test_listing_models_select_load_and_predict_need_no_torch(graph_folder: Path, tmp_path: Path) -> None:
     graph = fp.read_graph(graph_folder)
     picks = fp.select(graph, 12).nodes
     labels = labels_at(graph, picks)
@@ -357,12 +318,7 @@ def test_wide_model_round_trip(tmp_path: Path) -> None:
     wide = replace(graph, features=np.asarray(graph.features @ mixing))
     model = fitted(wide)
     save_model(model, tmp_path / "model")
-    again = load_model(tmp_path / "model")
-    assert isinstance(again, GraphRidge)
-    assert again.weights_ == model.weights_
-    assert again.inverse_temperatures_ == model.inverse_temperatures_
-    assert again.label_smoothing_ == model.label_smoothing_
-    np.testing.assert_array_equal(again.predict_proba(wide), model.predict_proba(wide))
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(wide), model.predict_proba(wide))
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -370,18 +326,8 @@ def test_classes_along_a_line_are_separated(columns: int) -> None:
     """Around the mean the middle class points nowhere: its distance from the mean has to count."""
     generator = np.random.default_rng(0)
     kinds = np.arange(300) % 3
-    features = 5.0 * kinds[:, None] + generator.normal(size=(300, columns))
-    graph = Graph.from_scipy(empty(300), features, labels=np.array(list("abc"))[kinds])
+    graph = edgeless(5.0 * kinds[:, None] + generator.normal(size=(300, columns)), labels=np.array(list("abc"))[kinds])
     assert accuracy(fitted(graph, 30), graph) > 0.95
-
-
-def test_an_outlier_does_not_affect_other_nodes() -> None:
-    graph = class_graph(signal=2.0)
-    model = fitted(graph)
-    features = np.concatenate([graph.features, np.full((1, 6), 1e8, dtype=np.float32)])
-    adjacency = sp.block_diag([graph.adjacency, sp.csr_array((1, 1))], format="csr")
-    grown = Graph.from_scipy(adjacency, features)
-    np.testing.assert_array_equal(model.predict_proba(grown)[:90], model.predict_proba(graph))
 
 
 def test_nodes_without_features_are_ignored() -> None:
@@ -389,7 +335,7 @@ def test_nodes_without_features_are_ignored() -> None:
     generator = np.random.default_rng(0)
     features = np.zeros((200, 4))
     features[:40] = generator.normal(size=(40, 4)) + np.repeat(np.eye(2, 4) * 3, 20, axis=0)
-    graph = Graph.from_scipy(empty(200), features)
+    graph = edgeless(features)
     nodes, labels = [0, 1, 2, 20, 21, 22], list("aaabbb")
     model = GraphRidge().fit(graph, nodes, labels)
     np.testing.assert_allclose(model.predict_proba(graph)[40:], 0.5, atol=0.1)

@@ -22,6 +22,11 @@ class FewColumns(Backend):
         return 2
 
 
+EACH_BACKEND = pytest.mark.parametrize(
+    "backend", [Backend(1), Backend(2), FewColumns(1)], ids=["memory", "two chunks", "two columns"]
+)
+
+
 def graph_of(weighted: bool, seed: int = 0, n: int = 60) -> Graph:
     """Make a graph with degrees from 0 to almost n, so that sums have any number of terms."""
     generator = np.random.default_rng(seed)
@@ -36,11 +41,9 @@ def chunk_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr("featprop.compute.backend.CHUNK_ROWS", request.param)
 
 
+@EACH_BACKEND
 @pytest.mark.usefixtures("chunk_rows")
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "backend", [Backend(1), Backend(2), FewColumns(1)], ids=["memory", "two chunks", "two columns"]
-)
 def test_propagated_rows_equal_matrix_powers(weighted: bool, backend: Backend) -> None:
     graph = graph_of(weighted)
     adjacency = graph.adjacency.toarray().astype(float)
@@ -57,11 +60,9 @@ def test_propagated_rows_equal_matrix_powers(weighted: bool, backend: Backend) -
             np.testing.assert_allclose(propagate_rows(edges, rows, hops), expected, atol=1e-5)
 
 
+@EACH_BACKEND
 @pytest.mark.usefixtures("chunk_rows")
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "backend", [Backend(1), Backend(2), FewColumns(1)], ids=["memory", "two chunks", "two columns"]
-)
 def test_smoothed_rows_follow_the_formulas(centred_by_hand: ByHand, weighted: bool, backend: Backend) -> None:
     graph = graph_of(weighted)
     own = Propagation.of(graph).reduction.transform(graph.features)

@@ -1,8 +1,6 @@
 """S, S^K X and feature sets: paths solved by hand, PyG, the formulas with dense matrices, and invariants."""
 
 import hashlib
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,7 +22,6 @@ from featprop.propagation import (
     Propagation,
     normalised_adjacency,
     propagate,
-    propagation,
 )
 from featprop.propagation.feature_sets import feature_homophily
 from featprop.propagation.propagation import COMPARED_COLUMNS, FLAT_COLUMNS
@@ -247,29 +244,3 @@ def test_arrays_are_read_only(line: Graph, sparse: bool) -> None:
         for array in (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,):
             with pytest.raises(ValueError, match="read-only"):
                 array[0] = 7
-
-
-@pytest.mark.parametrize(
-    "ask", [lambda graph: propagate(graph, 2), lambda graph: Propagation.of(graph).features("diffused")]
-)
-def test_concurrent_threads_compute_once(
-    monkeypatch: pytest.MonkeyPatch, line: Graph, ask: Callable[[Graph], object]
-) -> None:
-    made: list[int] = []
-    original = propagation.Edges.of
-
-    def slow(graph: Graph) -> propagation.Edges:
-        made.append(1)
-        time.sleep(0.05)
-        return original(graph)
-
-    monkeypatch.setattr(propagation.Edges, "of", slow)
-    graph = replace(line)
-    found: list[object] = []
-    threads = [threading.Thread(target=lambda: found.append(ask(graph))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 1
-    assert len(found) == 8

@@ -1,17 +1,16 @@
 """Graphs at a URL: from a web server, downloaded once, and again after a change."""
 
-import subprocess
-import sys
-import time
-import urllib.request
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 import featprop as fp
 from featprop.errors import FileError
-from featprop.sources.addresses import is_address, local_copy
+from featprop.sources.reading import is_address, local_copy
 from tests.helpers import raises
 
 pytest.importorskip("fsspec")
@@ -27,19 +26,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def address(folder: Path) -> Iterator[str]:
     """A graph behind Python's own web server."""
-    command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", str(folder.parent)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    port = process.stdout.readline().split("port ")[1].split()[0]
-    for _ in range(50):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/").close()
-            break
-        except OSError:
-            time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}/graph"
-    process.kill()
-    process.communicate()
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/graph"
+        server.shutdown()
+        thread.join()
 
 
 def test_graph_from_a_web_server_equals_the_local_graph(address: str, folder: Path) -> None:

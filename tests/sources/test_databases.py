@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -21,6 +22,11 @@ from tests.helpers import raises
 NODES = [("007", 1.5, "a"), ("8", 2.0, None), ("9", 3.5, "b"), ("10", 0.5, "b")]
 EDGES = [("007", "8"), ("8", "9"), ("9", "10")]
 PREDICTIONS = pa.table({"id": ["007", "8"], "prediction": ["a", "b"], "confidence": [0.9, 0.6], "label": ["a", None]})
+
+
+def rows_of(path: Path | str, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
 
 
 def fill(connection: sqlite3.Connection) -> None:
@@ -75,12 +81,12 @@ def test_predictions_go_back_in_one_transaction(shop: Path) -> None:
     write_table(description, "shop.predictions", PREDICTIONS)
     with raises(FileError, path="shop.predictions"):
         write_table(description, "shop.predictions", PREDICTIONS.slice(0, 1))
-    rows = sqlite3.connect(shop / "shop.db").execute("SELECT * FROM predictions").fetchall()
+    rows = rows_of(shop / "shop.db", "SELECT * FROM predictions")
     assert rows == [("007", "a", 0.9, "a"), ("8", "b", 0.6, None)]
     write_table(description, "shop.predictions", PREDICTIONS.slice(0, 1), force=True)
     with raises(ParameterError, parameter="to"):
         write_table(description, "shop.people", PREDICTIONS, force=True)
-    assert len(sqlite3.connect(shop / "shop.db").execute("SELECT * FROM predictions").fetchall()) == 1
+    assert len(rows_of(shop / "shop.db", "SELECT * FROM predictions")) == 1
 
 
 @pytest.mark.parametrize("target", ["predictions", "other.predictions", "shop.", "shop.a.b.c"])
@@ -105,7 +111,7 @@ def test_sql_of_a_graph_cannot_write_or_reach_the_network(sql: str, shop: Path) 
     with pytest.raises((FileError, ParameterError)):
         fp.read_graph(shop)
     assert not list(shop.glob("stolen*"))
-    assert sqlite3.connect(shop / "shop.db").execute("SELECT count(*) FROM people").fetchone() == (4,)
+    assert rows_of(shop / "shop.db", "SELECT count(*) FROM people") == [(4,)]
 
 
 def test_the_command_line_writes_predictions_to_the_database(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +124,7 @@ def test_the_command_line_writes_predictions_to_the_database(shop: Path, monkeyp
     assert runner.invoke(app, ["train", "graph.toml", "--out", "model.safetensors"]).exit_code == 0
     done = runner.invoke(app, ["predict", "graph.toml", "--model", "model.safetensors", "--to", "shop.predictions"])
     assert done.exit_code == 0, done.output
-    rows = sqlite3.connect("shop.db").execute("SELECT id, confidence FROM predictions").fetchall()
+    rows = rows_of("shop.db", "SELECT id, confidence FROM predictions")
     assert [row[0] for row in rows] == ["007", "8", "9", "10"]
     assert not Path("predictions.csv").exists()
 

@@ -1,7 +1,6 @@
 """Strategies that score, on cases solved by hand, and the choice they share."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -116,17 +115,3 @@ def test_age_by_hand(make_context: MakeContext) -> None:
     for values, weight in quantities:
         expected += weight * np.array([percentileofscore(values, value, "strict") / 100 for value in values])
     np.testing.assert_allclose(AGE().scores(context, np.random.default_rng(9)), expected, atol=1e-6)
-
-
-def test_centrality_rules_age_at_first_and_less_later(make_context: MakeContext) -> None:
-    """The hub is the surest node and the farthest from the centre: only centrality speaks for it."""
-    outputs = {"probabilities": [[0.99, 0.01], [0.5, 0.5], [0.8, 0.2]], "hidden": [[9.0], [0], [0.1]]}
-    hub = make_context(3, [(0, 1), (0, 2)], **outputs)
-    many = replace(hub, labelled=np.zeros(400, dtype=np.intp))
-
-    def share_of_the_hub(context: QueryContext) -> float:
-        scores = [AGE(clusters=1).scores(context, np.random.default_rng(seed)) for seed in range(60)]
-        return float(np.mean([score.argmax() == 0 for score in scores]))
-
-    assert share_of_the_hub(hub) > 0.95
-    assert share_of_the_hub(many) < 0.8

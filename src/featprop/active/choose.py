@@ -8,10 +8,9 @@ choice. A published result can be reproduced from its random_state, its labels a
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,20 +29,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The answer of a strategy.
+class Choice(NamedTuple):
+    """The answer of a strategy."""
 
-    Attributes
-    ----------
-    picks
-        Positions of the chosen nodes, in their order.
-    drew
-        Whether the strategy drew random numbers; if not, every seed gives the same choice.
-    """
-
-    picks: NDArray[np.intp]
-    drew: bool
+    picks: NDArray[np.intp]  # positions of the chosen nodes, in their order
+    drew: bool  # whether the strategy drew random numbers; if not, every seed gives the same choice
 
 
 def select(
@@ -75,7 +65,8 @@ def select(
         Ids of nodes that are labelled, or a mask with a truth value for every node, here and below. They are not
         selected, and count as selected before.
     labels
-        Class of each of them, or a mapping from nodes to classes, for strategies that use a model.
+        Class of each of them, for strategies that use a model; or a mapping from nodes to classes, whose nodes are then
+        the labelled ones if `labelled` is empty.
     exclude
         Ids of further nodes that must not be selected.
     candidates
@@ -116,8 +107,9 @@ def build_context(
     model = seeded_model(random_state, model) if isinstance(model, str) else model
     columns = model.class_names_ if model is not None else ()
     known, codes, classes = _checked_labels(graph, labelled, labels, columns)
-    allowed = graph.candidate_positions if candidates is None else graph.positions(candidates, "candidates")
-    open_ = np.setdiff1d(allowed, np.concatenate([known, graph.positions(exclude, "excluded nodes")]))
+    allowed = graph.candidate_positions if candidates is None else np.unique(graph.positions(candidates, "candidates"))
+    closed = np.concatenate([known, graph.positions(exclude, "excluded nodes")])
+    open_ = np.setdiff1d(allowed, closed, assume_unique=True)
     bare = graph.without_labels()
     several = len(np.unique(codes)) > 1 or len(columns) > 1
     wanted = strategy.needs | (strategy.uses if several else frozenset())
@@ -132,30 +124,21 @@ def choose(strategy: Strategy, context: QueryContext, budget: int, random_state:
     """Return `budget` candidates that a strategy chooses in a context, and check them."""
     check_options(strategy)
     if not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise ParameterError(
-            f"`random_state` must be a whole number of at least 0, not {random_state!r}.",
-            parameter="random_state",
-            value=random_state,
-        )
-    if not isinstance(budget, int | np.integer):
-        raise ParameterError(f"`budget` must be a whole number, not {budget!r}.", parameter="budget", value=budget)
+        message = f"`random_state` must be a whole number of at least 0, not {random_state!r}."
+        raise ParameterError(message, parameter="random_state", value=random_state)
     room = len(context.candidates)
-    if not 1 <= budget <= room:
-        if room:
-            message = f"`budget` must be between 1 and {room:,}, the number of nodes left to select, not {budget:,}."
-        else:
-            message = f"Cannot select {budget:,} nodes: every node is already labelled or excluded."
+    if not room:
+        message = f"Cannot select {budget} nodes: every node is already labelled or excluded."
+        raise ParameterError(message, parameter="budget", value=budget)
+    if not isinstance(budget, int | np.integer) or not 1 <= budget <= room:
+        message = f"`budget` must be from 1 to {room:,}, the number of nodes left to select, not {budget}."
         raise ParameterError(message, parameter="budget", value=budget)
     generator = np.random.default_rng([random_state, len(context.labelled) + int(budget)])
     fresh = _state(generator)
     picks = np.asarray(strategy.select(context, int(budget), generator))
-    broken = f"{describe_class(type(strategy))} must return {budget:,} different candidates"
-    if picks.ndim != 1 or picks.dtype.kind not in "iu":
-        message = f"{broken}, not an array of shape {picks.shape} and type {picks.dtype}."
-        raise ParameterError(message, parameter="strategy", value=strategy)
-    new = np.intersect1d(picks, context.candidates)
-    if len(picks) != budget or len(new) != budget:
-        message = f"{broken}, not {len(picks):,} nodes of which {len(new):,} are different candidates."
+    is_list = picks.ndim == 1 and picks.dtype.kind in "iu" and len(picks) == budget
+    if not is_list or len(np.unique(picks[np.isin(picks, context.candidates)])) != budget:
+        message = f"{describe_class(type(strategy))} must return the positions of {budget:,} different candidates."
         raise ParameterError(message, parameter="strategy", value=strategy)
     return Choice(picks.astype(np.intp), _state(generator) != fresh)
 
@@ -170,6 +153,8 @@ def _checked_labels(
     graph: Graph, labelled: Iterable[Hashable], labels: Iterable[Hashable] | None, columns: tuple[Hashable, ...]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], tuple[Hashable, ...]]:
     """Return positions, class codes and classes; the classes of a fitted model (`columns`) come first."""
+    if isinstance(labels, Mapping) and isinstance(labelled, tuple) and not labelled:
+        labelled = tuple(labels)
     positions = graph.positions(labelled, "labelled nodes")
     if labels is None:
         _, firsts = np.unique(positions, return_index=True)
@@ -199,8 +184,7 @@ def _model_of(
     if model is not None and model.is_fitted:
         return model
     if not labels:
-        found = "the labels of the labelled nodes are missing" if known.size else "there are none"
-        message = f"{describe_class(type(strategy))} needs labels to train a model, and {found}."
+        message = f"{describe_class(type(strategy))} needs labels to train a model, and there are none."
         raise LabelError(message, hint=f"Label some nodes first, selected with {DEFAULT_STRATEGY}.", parameter="labels")
     fresh = seeded_model(random_state) if model is None else clone(model)
     return fresh.fit(graph, graph.ids[known].tolist(), labels, cold_start=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -21,7 +20,6 @@ from featprop.active.choose import select
 from featprop.active.picks import Selection
 from featprop.errors import FeatpropError, FileError, LabelError, ParameterError, first_five, quote_error
 from featprop.graph import Graph, GraphLike, as_graph
-from featprop.html import bars, card
 from featprop.ids import is_series, labels_of_series, plain
 from featprop.models import MODELS, NodeClassifier, get_model, seeded_model
 from featprop.models.base import clone
@@ -82,7 +80,9 @@ class ActiveLearner:
         self._model: NodeClassifier | None = None
         self._model_saw = 0
         state = None if log is None else log.learner_state()
-        if state is None:
+        if state is not None:
+            self._resume(state, strategy, model, random_state)
+        else:
             chosen = DEFAULT_STRATEGY if strategy is None else strategy
             self.strategy = get_strategy(chosen) if isinstance(chosen, str) else chosen
             self.random_state = 0 if random_state is None else random_state
@@ -90,15 +90,6 @@ class ActiveLearner:
                 self._settings = clone(model)
             elif model is not None:
                 self._settings = seeded_model(self.random_state, model)
-        else:
-            try:
-                self._resume(state, strategy, model, random_state)
-            except FeatpropError:
-                raise
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                where = log.path if log is not None else None
-                message = f"The state of the learner in {where} is damaged: {quote_error(error)}."
-                raise FileError(message, path=where) from error
         if log is not None:
             self.asked = log.asked()
             known = [*log.labels(), *self.asked, *log.skips(), *log.audit()]
@@ -248,35 +239,23 @@ class ActiveLearner:
     def _tell_read(self, labels: Labels, annotator: str) -> None:
         """Make labels that were read count; an earlier label stays if its row is empty now."""
         from featprop.labels import Kind
-        from featprop.labels.annotation import VOTES
 
         before = self.labels | self.audited
         released = self.log.released()
-        audit = {node: weight for node, weight in labels.audit.items() if node not in released}
-        self.log.draw_audit(audit, round=self.rounds)
-        said = {
-            (each.node, each.annotator, each.kind is Kind.VERDICT, each.text if each.kind is Kind.NOTE else None): each
-            for each in labels.annotations
-            if each.kind in VOTES or each.kind is Kind.NOTE
-        }
+        self.log.draw_audit({node: w for node, w in labels.audit.items() if node not in released}, round=self.rounds)
         self.log.extend(
-            replace(each, annotator=each.annotator or annotator, round=self.rounds, key="") for each in said.values()
+            replace(each, annotator=each.annotator or annotator, round=self.rounds, key="")
+            for each in labels.annotations
+            if each.kind is not Kind.AUDIT
         )
         told, now = labels.labels | labels.audited, self.labels | self.audited
         for node, label in told.items():
             if now.get(node) != label:
                 self.log.adjudicate(node, label, annotator=annotator, round=self.rounds)
-        if before:
-            changed = [
-                f"{node}: {before[node]} is now {told[node]}"
-                for node in told
-                if before.get(node, told[node]) != told[node]
-            ]
-            new = sum(node not in before for node in told)
-            logger.info("%d new labels, corrections: %s", new, first_five(changed) if changed else "none")
-        kept = [f"{node}: {before[node]}" for node in labels.asked if node in before]
-        if kept:
-            logger.info("Empty rows whose earlier label stays (write skip to remove it): %s", first_five(kept))
+        corrected = [node for node, label in told.items() if node in before and before[node] != label]
+        if corrected:
+            changes = [f"{node}: {before[node]} is now {told[node]}" for node in corrected]
+            logger.info("Corrected labels: %s", first_five(changes))
         answered = {*self.labels, *self.skipped}
         self.asked = [node for node in dict.fromkeys([*self.asked, *labels.asked]) if node not in answered]
 
@@ -365,21 +344,26 @@ class ActiveLearner:
         random_state: int | None,
     ) -> None:
         """Continue from a recorded state; other settings than those of the earlier rounds are an error."""
-        _check_graph(state["graph"], self.graph)
-        self.strategy = get_strategy(state["strategy"]["name"], **state["strategy"]["options"])
-        if strategy is not None:
-            given = get_strategy(strategy) if isinstance(strategy, str) else strategy
-            if (type(given), settings_of(given)) != (type(self.strategy), settings_of(self.strategy)):
-                raise _other_setting("strategy", given.name, self.strategy.name)
-        self.strategy.load_state_dict(state["state"])
-        self.random_state, self.rounds = int(state["random_state"]), int(state["rounds"])
-        if random_state is not None and random_state != self.random_state:
-            raise _other_setting("random_state", random_state, self.random_state)
-        self._settings = get_model(state["model"]["name"], **state["model"]["settings"])
-        if isinstance(model, NodeClassifier):
-            model = MODELS.name_of(model)
-        if model is not None and model != self.model_name:
-            raise _other_setting("model", model, self.model_name)
+        try:
+            _check_graph(state["graph"], self.graph)
+            self.strategy = get_strategy(state["strategy"]["name"], **state["strategy"]["options"])
+            self.strategy.load_state_dict(state["state"])
+            self.random_state, self.rounds = int(state["random_state"]), int(state["rounds"])
+            self._settings = get_model(state["model"]["name"], **state["model"]["settings"])
+        except FeatpropError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"The state of the learner in {self.log.path} is damaged: {quote_error(error)}."
+            raise FileError(message, path=self.log.path) from error
+        chosen = get_strategy(strategy) if isinstance(strategy, str) else strategy or self.strategy
+        name = MODELS.name_of(model) if isinstance(model, NodeClassifier) else model or self.model_name
+        seed = self.random_state if random_state is None else random_state
+        if (type(chosen), settings_of(chosen)) != (type(self.strategy), settings_of(self.strategy)):
+            raise _other_setting("strategy", chosen.name, self.strategy.name)
+        if seed != self.random_state:
+            raise _other_setting("random_state", seed, self.random_state)
+        if name != self.model_name:
+            raise _other_setting("model", name, self.model_name)
 
     def __repr__(self) -> str:
         labels = self.labels
@@ -388,19 +372,6 @@ class ActiveLearner:
             f"ActiveLearner({self._strategy_name}, {type(self._settings).__name__}: {known}, "
             f"{len(self.asked):,} waiting, {len(self.skipped):,} skipped, {self.rounds:,} rounds)"
         )
-
-    def _repr_html_(self) -> str:
-        labels = self.labels
-        facts = [
-            ("graph", repr(self.graph)),
-            ("strategy", self._strategy_name),
-            ("model", repr(self._settings)),
-            ("rounds", f"{self.rounds:,}"),
-            ("audit", f"{len(self.audited):,} of {len(self.log.audit()):,} nodes labelled"),
-        ]
-        progress = [("labelled", len(labels)), ("waiting for a label", len(self.asked)), ("skipped", len(self.skipped))]
-        classes = [(str(name), count) for name, count in Counter(labels.values()).most_common()]
-        return card("ActiveLearner", facts, bars("nodes so far", progress), bars("labels by class", classes))
 
     @property
     def _strategy_name(self) -> str:
@@ -420,8 +391,7 @@ def _check_graph(before: Mapping[str, Any], graph: Graph) -> None:
         message = f"The earlier rounds had other features: {before['features']:,} then, {now['features']:,} now."
         raise FileError(message, hint="Use the same columns of the same graph.")
     if any(before[what] > now[what] for what in ("nodes", "edges")):
-        sizes = [f"{each['nodes']:,} nodes and {each['edges']:,} edges" for each in (before, now)]
-        raise FileError(f"The graph of the earlier rounds was larger: {sizes[0]} then, {sizes[1]} now.")
+        raise FileError("The graph of the earlier rounds had more nodes or edges.", hint="Use the same graph.")
 
 
 def _other_setting(parameter: str, value: object, earlier: object) -> ParameterError:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from featprop.errors import MissingExtraError
 from featprop.graph import Graph
-from featprop.html import bars, card, grid
 from featprop.models import NodeClassifier
 from featprop.propagation import BOUND_LAYERS, Coverage, coverage
 
@@ -22,11 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from featprop.labels.sheets import Output
-
-N_PICKS_SHOWN = 10
-"""Rows of a selection shown in a notebook."""
-MAX_QUICK_PRODUCTS = 3e8
-"""Multiplications up to which a notebook measures the coverage without being asked."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,10 +95,10 @@ class Selection:
         force
             Whether to overwrite an existing file; labels in it are first copied to ``NAME.bak``.
         """
-        from featprop.labels.sheets import round_significant, take_columns, write_sheet
+        from featprop.labels.sheets import round_numbers, take_columns, write_sheet
 
         shown = take_columns(show, self._graph, self.positions)
-        columns = {"represents": pa.array(self.represents), "spread": round_significant(self.spread)}
+        columns = {"represents": pa.array(self.represents), "spread": round_numbers(self.spread)}
         predicted: Sequence[Hashable] | None = None
         if model is not None:
             probabilities = model.predict_proba(self._graph)
@@ -112,7 +106,7 @@ class Selection:
             predicted = [model.class_names_[code] for code in best.tolist()]
             columns["prediction"] = pa.array([str(predicted[node]) for node in self.positions.tolist()], pa.string())
             confidence = np.round(probabilities[self.positions, best[self.positions]].astype(float), 4)
-            columns["confidence"] = round_significant(confidence)
+            columns["confidence"] = round_numbers(confidence)
         if labels:
             columns["neighbours"] = pa.array(self._describe_neighbours(labels, predicted), pa.string())
         write_sheet(out, self.nodes, columns | shown, force=force)
@@ -174,30 +168,6 @@ class Selection:
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.nodes[:5].tolist()))
         return f"Selection({len(self):,} of {self._graph.n_nodes:,} nodes: {shown}{', …' if len(self) > 5 else ''})"
-
-    def _repr_html_(self) -> str:
-        nodes = self.nodes[:N_PICKS_SHOWN].tolist()
-        facts = [
-            ("nodes", f"{len(self):,} of {self._graph.n_nodes:,}"),
-            ("labelled before", f"{len(self.labelled):,}"),
-        ]
-        more = f"<p>and {len(self) - len(nodes):,} more</p>" if len(self) > len(nodes) else ""
-        if not self._is_quick():
-            facts.append(("represents", "not computed yet: use picks.represents"))
-            return card("Selection", facts, grid(["rank", "id"], enumerate(nodes, start=1)), more)
-        facts.append(("distance to the nearest", f"mean {self.mean_distance:.4g}, largest {self.max_distance:.4g}"))
-        represents, spread = self.represents.tolist(), [f"{mean:.4g}" for mean in self.spread.tolist()]
-        rows = zip(range(1, len(nodes) + 1), nodes, represents, spread, strict=False)
-        picture = bars("nodes each pick represents", list(zip(map(str, self.nodes.tolist()), represents, strict=True)))
-        return card("Selection", facts, grid(["rank", "id", "represents", "spread"], rows), more, picture)
-
-    def _is_quick(self) -> bool:
-        """Return whether the coverage is known, or takes about a second at most."""
-        graph, chosen = self._graph, len(self) + len(self.labelled)
-        return (
-            "_coverage" in vars(self)
-            or graph.n_features * (graph.n_nodes * chosen + 4 * graph.n_edges) <= MAX_QUICK_PRODUCTS
-        )
 
 
 def _count(names: Sequence[Hashable]) -> str:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from featprop.active.choose import select
 from featprop.active.picks import Selection
 from featprop.graph import GraphLike
-from featprop.html import card, grid
 from featprop.propagation import Propagation, coverage_curve
 from featprop.strategies import DEFAULT_STRATEGY, Strategy
 
@@ -73,10 +72,6 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"Plan(budget={self.budget}, elbow={self.elbow}, gained={self.gained(self.elbow):.2f})"
-
-    def _repr_html_(self) -> str:
-        rows = [(f"{budget:,}", f"{distance:.4g}", f"{share:.0%}") for budget, distance, share in self.rows()]
-        return card("Plan", [("summary", self)], grid(["labels", "mean distance", "gained"], rows))
 
 
 def plan(

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import errno
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from pkgutil import iter_modules
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import featprop
+from featprop.cli.options import RESOURCES
 from featprop.errors import FeatpropError, quote_error
 
-if TYPE_CHECKING:
-    from featprop.features import TablePreprocessor
-    from featprop.graph import Graph
-
-__all__ = ["app", "count_of", "print_size", "read"]
+__all__ = ["app", "load"]
 
 STOPPED = 130
 """Exit code of a command that Ctrl-C stopped."""
 UsageError: Any = typer.BadParameter.__bases__[0]
 """The exception Typer raises about a command line; Typer does not export it."""
-COMPUTE_NAMES = {"max_memory": "max-memory", "scratch": "scratch", "workers": "workers", "cluster": "cluster"}
-"""Parameters of `featprop.compute.compute_on`, as `--compute` takes them."""
 
 
 class Commands(TyperGroup):
@@ -65,31 +61,25 @@ def _reporting_errors(command: Any) -> Iterator[None]:
             raise
         reason = error.strerror or quote_error(error)
         message = f"Error: Cannot read or write {error.filename or 'a file'}: {reason}."
-        if error.errno == errno.ENOSPC:
-            message += " Free some disk space and run the command again."
     except MemoryError as error:
-        message = f"Error: Out of memory: {quote_error(error)}. "
-        message += "Set a lower memory limit, use a smaller graph, or use a machine with more memory."
+        message = f"Error: Out of memory: {quote_error(error)}. Set a lower memory limit or use a smaller graph."
     typer.echo(message, err=True)
     raise typer.Exit(code)
 
 
 def _usage_message(error: Any) -> str:
-    """Return Typer's message about a command line as one line, with a suggestion or a pointer to the help."""
+    """Return Typer's message about a command line as one line, followed by the usage unless it suggests something."""
     message = " ".join(error.format_message().split())
-    message += "" if message.endswith((".", "?")) else "."
     if error.ctx is None or message.endswith("?"):
         return message
-    if hasattr(error, "param"):
-        return f"{message} See {error.ctx.command_path} --help."
-    return f"{message} {' '.join(error.ctx.get_usage().split())}"
+    return f"{message.rstrip('.')}. {' '.join(error.ctx.get_usage().split())}"
 
 
 def _option_speller(command: Any) -> Callable[[str], str]:
     """Return a function that spells a parameter of the library as an option or argument of a command.
 
-    ``max_memory`` becomes ``--max-memory``, ``force=True`` becomes ``--force``, ``strategy="age"`` becomes
-    ``--strategy age``. Anything that is not a parameter of the command keeps its backquotes.
+    ``max_memory`` becomes ``--max-memory``, and ``force=True`` becomes ``--force``. Anything that is not a parameter of
+    the command keeps its backquotes.
     """
     spellings = {}
     for param in command.params:
@@ -99,15 +89,11 @@ def _option_speller(command: Any) -> Callable[[str], str]:
     if "seed" in spellings:
         spellings["random_state"] = spellings["seed"]
     if "compute" in spellings:
-        spellings |= {name: f"{spellings['compute']} {value}" for name, value in COMPUTE_NAMES.items()}
+        spellings |= {parameter: f"{spellings['compute']} {name}" for name, parameter in RESOURCES.items()}
 
     def spell(code: str) -> str:
-        name, equals, value = code.partition("=")
-        spelling = spellings.get(name)
-        if spelling is None or value in ("False", "None"):
-            return f"`{code}`"
-        value = value.strip("'\"")
-        return f"{spelling} {value}" if equals and value != "True" else spelling
+        spelling = spellings.get(code.removesuffix("=True"))
+        return f"`{code}`" if spelling is None else spelling
 
     return spell
 
@@ -139,29 +125,9 @@ def main(
     """
 
 
-def read(path: Path, preprocessor: TablePreprocessor | None = None, *, summarize: bool = True) -> Graph:
-    """Read a graph, or load the data set of that name, and print its size and, to `summarize`, its columns."""
-    if path.exists():
-        from featprop.sources import read_graph
-
-        graph = read_graph(path, preprocessor=preprocessor)
-    else:
-        from featprop.datasets import resolve
-
-        graph = resolve(path, preprocessor)
-    columns = graph.preprocessor if summarize and preprocessor is None else None
-    print_size(path, graph.n_nodes, graph.n_edges, graph.n_features, columns)
-    return graph
-
-
-def print_size(path: Path, nodes: int, edges: int, features: int, columns: TablePreprocessor | None) -> None:
-    """Print the size of a graph and, if a preprocessor is given, a summary of its columns."""
-    typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
-    if columns is not None:
-        more = shlex.join(["featprop", "inspect", f"{path}"])
-        typer.echo(f"{columns.summary()} ({more} shows more)", err=True)
-
-
-def count_of(number: int, what: str) -> str:
-    """Write a number of things: ``"1 label"``, ``"2,000 labels"``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def load(command: str = "") -> typer.Typer:
+    """Return the application after importing the file of one command, or all files if none has that name."""
+    names = [found.name for found in iter_modules([str(Path(__file__).parent)])]
+    for name in [command] if command in names else names:
+        import_module(f"featprop.cli.{name}")
+    return app

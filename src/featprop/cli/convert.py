@@ -7,27 +7,31 @@ from typing import Annotated
 
 import typer
 
-from featprop.cli.application import app, print_size, read
+from featprop.cli import options
+from featprop.cli.application import app
 from featprop.cli.console import showing_progress
-from featprop.cli.options import GraphArgument, report_memory_limit
 from featprop.errors import ParameterError
 
 
 @app.command()
 def convert(
-    graph: GraphArgument,
+    graph: options.GraphPath,
     out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write.", show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Replace a converted graph that is there already.")] = False,
     max_memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Memory limit, such as 4GB.", show_default="half of the free memory"),
+        typer.Option(
+            metavar="SIZE",
+            help="Memory limit, such as 4GB.",
+            show_default="half of the free memory",
+        ),
     ] = None,
     scratch: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
             help="Folder for temporary files that exceed the memory limit.",
-            show_default="the system's temporary folder",
+            show_default="next to the result",
         ),
     ] = None,
 ) -> None:
@@ -38,23 +42,19 @@ def convert(
     Example: `featprop convert my-graph/ my-graph.fp/`
     """
     from featprop.resources import half_of_free, parse_bytes
-    from featprop.sources.converting import convert_tables
-    from featprop.sources.inferring import describe
+    from featprop.sources.building import convert_tables
     from featprop.sources.native import check_may_replace, write_native
-    from featprop.sources.reading import is_described
+    from featprop.sources.reading import describe, is_described
 
     limit = half_of_free() if max_memory is None else parse_bytes(max_memory)
     check_may_replace(out, force=force)
     with showing_progress():
         if is_described(graph):
-            if max_memory is not None:
-                report_memory_limit(limit)
             made = convert_tables(describe(graph), out, max_memory=limit, scratch=scratch, force=force)
-            print_size(graph, made.nodes, made.edges, made.features, made.preprocessor)
+            options.print_size(graph, made.nodes, made.edges, made.features, made.preprocessor)
         elif max_memory is not None or scratch is not None:
-            named = "max_memory" if max_memory is not None else "scratch"
-            raise ParameterError(f"`{named}` is for tables; {graph} is read whole.", parameter=named)
+            raise ParameterError(f"`max_memory` and `scratch` are for tables; {graph} is read whole.", path=graph)
         else:
-            write_native(read(graph), out, force=force)
+            write_native(options.read_graph(graph), out, force=force)
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"Wrote {out}, {size / 1e6:,.1f} MB.")

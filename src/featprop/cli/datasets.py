@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from featprop.cli import options
 from featprop.cli.application import app
 from featprop.cli.console import print_table, showing_progress
-from featprop.cli.options import SeedOption
 from featprop.errors import FileError
+
+if TYPE_CHECKING:
+    from featprop.graph import Graph
 
 commands = typer.Typer(help="Data sets of the paper and of the field, by name.", rich_markup_mode="markdown")
 app.add_typer(commands, name="datasets")
@@ -25,17 +28,15 @@ def datasets(context: typer.Context) -> None:
     """
     if context.invoked_subcommand:
         return
-    from featprop.datasets import CATALOGUE, cached_form, status
+    from featprop.datasets import CATALOGUE, status
     from featprop.datasets.download import placed_folder
     from featprop.files import cache_folder
 
     rows = []
     for entry in CATALOGUE.values():
-        form = cached_form(entry) if len(entry.forms) > 1 else None
         counts = [f"{entry.nodes:,}", f"{entry.edges:,}", f"{entry.classes}", f"{entry.features:,}"]
         homophily = "?" if entry.homophily is None else f"{entry.homophily:.2f}"
-        where = f"{status(entry)} ({form})" if form else status(entry)
-        rows.append([entry.name, *counts, homophily, entry.licence, where, entry.source])
+        rows.append([entry.name, *counts, homophily, entry.licence, status(entry), entry.source])
     titles = ["name", "nodes", "edges", "classes", "features", "homophily", "licence", "status", "source"]
     print_table(titles, rows, left={"name", "licence", "status", "source"})
     typer.echo(f"\nCache: {cache_folder()} (FEATPROP_CACHE)")
@@ -61,9 +62,8 @@ def fetch(
             graph = fetch_again(entry.name) if force else load(entry.name)
         if status(entry) not in (Status.CACHED, Status.BUILT_IN):
             message = f"{entry.name} could not be written to the cache {cache_folder()}."
-            hint = "Check its permissions and free space, or set FEATPROP_CACHE to another folder."
-            raise FileError(message, hint=hint, path=cache_folder())
-        typer.echo(f"{entry.name}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features")
+            raise FileError(message, hint="Set FEATPROP_CACHE to another folder.", path=cache_folder())
+        typer.echo(f"{entry.name}: {_size(graph)}")
 
 
 @commands.command()
@@ -90,25 +90,21 @@ def stats(
             others = [f"{ours.homophily:.4f}", f"{ours.labelled:,}", f"{ours.isolated:,}", f"{ours.density:.2%}"]
             rows.append([entry.name, "featprop", *counts, *others])
         if entry.printed:
-            rows.append([entry.name if entry.name in missing else "", "paper", *(f"{n:,}" for n in entry.printed)])
+            rows.append([entry.name, "paper", *(f"{count:,}" for count in entry.printed)])
     titles = ["data set", "by", "nodes", "edges", "classes", "features"]
     titles += ["homophily", "labelled", "isolated", "non-zero"]
     print_table(titles, rows, left={"data set", "by"})
     for name in missing:
         typer.echo(f"{name} is not on this machine. Download it with: featprop datasets fetch {name}")
-    if any(entry.printed for entry in entries):
-        for note in NOTES:
-            typer.echo(f"\n{note}")
+    for note in NOTES if any(entry.printed for entry in entries) else ():
+        typer.echo(f"\n{note}")
 
 
 def _parse_whole(text: str) -> int:
     """Read a whole number such as 1000000, 1_000_000 or 1e6."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
+    number = float(text)
     if not number.is_integer():
-        raise typer.BadParameter(f"{text!r} is not a whole number such as 1000000 or 1e6")
+        raise ValueError(text)
     return int(number)
 
 
@@ -127,7 +123,7 @@ def make(
     isolated: Annotated[float, typer.Option(metavar="SHARE", help="Share of nodes without an edge.")] = 0.0,
     kind: Annotated[str, typer.Option(help="Kind of features: gaussian, or words (sparse).")] = "gaussian",
     signal: Annotated[float, typer.Option(help="How much the features depend on the class: 0 for not at all.")] = 1.0,
-    seed: SeedOption = 0,
+    seed: options.Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing graph.")] = False,
 ) -> None:
     """Make a synthetic graph: a degree-corrected stochastic block model.
@@ -155,7 +151,9 @@ def make(
             random_state=seed,
             force=force,
         )
-    size = sum(file.stat().st_size for file in out.iterdir())
-    typer.echo(f"Wrote {out}: {graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features.")
-    memory = f"{peak_memory() / 1e9:.2f} GB peak memory"
-    typer.echo(f"Time: {time.monotonic() - start:.1f} s, {memory}, {size / 1e9:.2f} GB on disk.")
+    typer.echo(f"Wrote {out}: {_size(graph)}.")
+    typer.echo(f"Time: {time.monotonic() - start:.1f} s, {peak_memory() / 1e9:.2f} GB peak memory.")
+
+
+def _size(graph: Graph) -> str:
+    return f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"

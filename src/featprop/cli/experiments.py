@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from featprop.cli import options
 from featprop.cli.application import app
 from featprop.cli.console import showing_progress
-from featprop.errors import MissingExtraError, ParameterError
+from featprop.errors import ParameterError
 
 commands = typer.Typer(
     help="Compare strategies: run experiments, then make tables and figures of the results.",
@@ -35,7 +35,6 @@ def run(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Number of runs, with the seeds 0, 1, 2, …; default: 5.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Training epochs of GCN and SGC; default: 200.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one per core.")] = None,
     threads: Annotated[int, typer.Option(min=1, help="Number of threads per process.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the results.")] = Path("results"),
@@ -49,7 +48,7 @@ def run(
 
     Example: `featprop experiments run --dataset cora --strategy featprop --strategy random --seeds 5 --out results/`
     """
-    _check_installed("experiments run", "train", "torch")
+    options.check_installed("experiments run", "train", "torch")
     from featprop.experiments.runner import run as run_experiments
     from featprop.experiments.settings import Settings, read_settings
 
@@ -59,34 +58,23 @@ def run(
         "models": model,
         "budgets": _parse_numbers(budgets) if budgets else None,
         "seeds": seeds,
-        "epochs": epochs,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    if settings and given:
-        message = "`settings` cannot be combined with other options that say what to run."
+    if (settings and given) or not (settings or dataset):
+        message = "Say what to run: either `settings`, or `dataset` and other options."
         raise ParameterError(message, parameter="settings", value=sorted(given))
-    if not settings and not dataset:
-        message = "Nothing to run: name a data set with `dataset`, or a file with `settings`."
-        raise ParameterError(message, parameter="dataset")
-    wanted = (
-        [read_settings(path) for path in settings]
-        if settings
-        else [Settings(**{"strategies": ["featprop", "random"], **given})]
-    )
+    wanted = [read_settings(path) for path in settings or ()]
+    if not settings:
+        wanted = [Settings(**{"strategies": ["featprop", "random"], **given})]
     try:
         with showing_progress():
             outcome = run_experiments(wanted, out, jobs, threads, reuse or [])
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"All finished cells are in {out}. Run the same command to continue.") from None
-    for missing, stand_in in outcome.missing.items():
-        instead = f"using {stand_in} instead" if stand_in else "skipped"
-        typer.echo(f"  {missing} is not available: {instead}", err=True)
     for failure in outcome.failures:
         typer.echo(f"  Failed: {failure.trial}: {failure.reason}", err=True)
-    titles = "; ".join(each.title for each in wanted if each.title)
-    time = f"{outcome.seconds / 60:.1f} minutes" if outcome.seconds >= 100 else f"{outcome.seconds:.1f} s"
     skipped = f"{outcome.skipped:,} had a result already"
-    typer.echo(f"{f'{titles}: ' if titles else ''}{outcome.done:,} cells in {time}; {skipped}. Results: {out}")
+    typer.echo(f"{outcome.done:,} cells in {outcome.seconds:,.1f} s; {skipped}. Results: {out}")
     if outcome.failures:
         raise typer.Exit(1)
 
@@ -104,7 +92,7 @@ def report(
 
     Example: `featprop experiments report results/ --out report/`
     """
-    _check_installed("experiments report", "demo", "jinja2", "matplotlib", "pandas")
+    options.check_installed("experiments report", "demo", "jinja2", "matplotlib", "pandas")
     from featprop.experiments.report import update_page, write_report
 
     with showing_progress():
@@ -127,18 +115,12 @@ def demo(
 
     Example: `featprop demo --out demo`
     """
-    _check_installed("demo", "demo", "jinja2", "matplotlib", "pandas", "torch")
+    options.check_installed("demo", "demo", "jinja2", "matplotlib", "pandas", "torch")
     from featprop.experiments.demo import run
 
     with showing_progress(logging.WARNING):
         summary = run(out, seeds=seeds, force=force)
     typer.echo(summary)
-
-
-def _check_installed(command: str, extra: str, *packages: str) -> None:
-    for package in packages:
-        if find_spec(package) is None:
-            raise MissingExtraError(f"featprop {command}", extra, package)
 
 
 def _parse_numbers(text: str) -> list[int]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.application import app, count_of, read
+from featprop.cli import options
+from featprop.cli.application import app
 from featprop.cli.console import showing_progress
-from featprop.cli.options import ClassesOption, LogArgument, split_names
 from featprop.errors import LabelError, first_five
 
 if TYPE_CHECKING:
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 @app.command("import")
 def import_(
-    labels: LogArgument,
+    labels: options.LogPath,
     results: Annotated[
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A sheet (id, label), or an export of Label Studio (JSON, JSON_MIN, CSV), doccano or featprop.",
+            help="A sheet (id, label), or an export of Label Studio (JSON), doccano or featprop.",
             show_default=False,
         ),
     ],
     graph: Annotated[
         Path | None, typer.Option(metavar="GRAPH", help="The graph; annotations of other nodes are left out.")
     ] = None,
-    classes: ClassesOption = None,
+    classes: Annotated[
+        list[str] | None, typer.Option(metavar="A,B,…", help="The classes there may be; other labels are left out.")
+    ] = None,
     annotator: Annotated[str, typer.Option(metavar="NAME", help="Who answered, if the file does not say.")] = "",
 ) -> None:
     """Import the annotations of a file into a label log, which is created if it does not exist.
@@ -45,17 +47,19 @@ def import_(
     from featprop.labels.agreement import alpha, find_conflicts
 
     is_new = not labels.exists()
+    allowed = options.split_names(classes) or None
     with showing_progress():
-        whole = None if graph is None else read(graph)
+        whole = None if graph is None else options.read_graph(graph)
         with LabelLog(None if is_new else labels, exclusive=not is_new) as log:
-            done = import_labels(log, results, whole, split_names(classes) or None, annotator=annotator.strip())
+            done = import_labels(log, results, whole, allowed, annotator=annotator.strip())
             agreed, apart = alpha(log.holding()), find_conflicts(log.holding())
             if is_new and not done.is_nothing:
                 log.copy_to(labels)
     _print_left_out(done, whole)
     if done.is_nothing:
         raise LabelError(f"{results} has no annotations that can be imported.", path=results)
-    sizes = [count_of(done.taken, "label"), count_of(done.skipped, "skip"), count_of(done.notes, "note")]
+    counts = [(done.taken, "label"), (done.skipped, "skip"), (done.notes, "note")]
+    sizes = [options.count_of(count, what) for count, what in counts]
     typer.echo(f"Imported {sizes[0]}, {sizes[1]} and {sizes[2]} from {results} into {labels}.")
     for count, what in [
         (done.audit, "Audited nodes, which no model learns from"),
@@ -72,13 +76,12 @@ def import_(
 def _print_left_out(done: Imported, graph: Graph | None) -> None:
     from featprop.ids import closest
 
-    if done.unknown_nodes:
-        near = None if graph is None else closest(done.unknown_nodes[0], graph.ids.tolist())
-        strange = first_five([repr(node) for node in done.unknown_nodes])
-        advice = "" if near is None else f". Did you mean {near!r}?"
-        typer.echo(f"Left out, not in the graph: {strange}{advice}", err=True)
-    if done.unknown_classes:
-        strange = first_five([repr(name) for name in done.unknown_classes])
-        typer.echo(f"Left out, not among the classes: {strange}", err=True)
-    if done.unclear:
-        typer.echo(f"Left out, not understood: {first_five(done.unclear)}", err=True)
+    near = closest(done.unknown_nodes[0], graph.ids.tolist()) if done.unknown_nodes and graph is not None else None
+    advice = "" if near is None else f". Did you mean {near!r}?"
+    for reason, names, more in [
+        ("not in the graph", [repr(node) for node in done.unknown_nodes], advice),
+        ("not among the classes", [repr(name) for name in done.unknown_classes], ""),
+        ("not understood", done.unclear, ""),
+    ]:
+        if names:
+            typer.echo(f"Left out, {reason}: {first_five(names)}{more}", err=True)

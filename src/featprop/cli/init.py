@@ -9,8 +9,6 @@ import typer
 
 from featprop.cli.application import app
 
-__all__ = ["init"]
-
 
 @app.command()
 def init(
@@ -41,22 +39,20 @@ def init(
 
     Example: `featprop init accounts.csv payments.csv --id account_id --source payer --target payee`
     """
-    from featprop.errors import ParameterError, already_exists
-    from featprop.files import replacing_file
+    from featprop.errors import ParameterError
+    from featprop.files import check_output, replacing_file
     from featprop.sources import GraphDescription
     from featprop.sources.inferring import infer_description, relative_source
 
     if nodes is None and edges is None:
-        raise ParameterError(
-            "Name a table of nodes, of edges, or both.", hint="For example: `featprop init nodes.csv edges.csv`."
-        )
-    if out.exists() and not force:
-        raise already_exists(out)
+        raise ParameterError("Name a table of nodes, of edges, or both.", hint="Example: featprop init nodes.csv.")
+    check_output(out, force=force)
     folder = out.resolve().parent
+    nodes, edges, features = (each and relative_source(each, folder) for each in (nodes, edges, features))
     description = GraphDescription(
-        nodes=None if nodes is None else relative_source(nodes, folder),
-        edges=None if edges is None else relative_source(edges, folder),
-        features=None if features is None else relative_source(features, folder),
+        nodes=nodes,
+        edges=edges,
+        features=features,
         folder=folder,
         id=id_,
         label=label,

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
 
 import typer
 
-from featprop.cli.application import app, read
+from featprop.cli import options
+from featprop.cli.application import app
 from featprop.cli.console import print_table, showing_progress
-from featprop.cli.options import GraphArgument
 
-if TYPE_CHECKING:
-    from featprop.graph import Graph
-
-__all__ = ["inspect"]
+MAX_CLASSES = 8
+"""Classes whose nodes are counted, the largest ones."""
 
 
 @app.command()
-def inspect(graph: GraphArgument) -> None:
+def inspect(graph: options.GraphPath) -> None:
     """Show the columns of the nodes, the feature each becomes, and facts about the edges.
 
     Other commands use exactly what is shown here. To change it, write a graph.toml with `featprop init` and edit it.
 
     Example: `featprop inspect my-graph/`
     """
+    from featprop.web.report.analysis import describe_graph
+
     with showing_progress():
-        whole = read(graph, summarize=False)
+        whole = options.read_graph(graph, summarize=False)
     if whole.preprocessor is not None:
         rows = [
             [
@@ -41,24 +41,12 @@ def inspect(graph: GraphArgument) -> None:
         titles = ["column", "kind", "examples", "missing", "features", "transformation"]
         print_table(titles, rows, left={"column", "kind", "examples", "transformation"})
         typer.echo("")
-    facts = _facts(whole)
+    facts = describe_graph(whole)
+    counts = Counter(name for name in whole.class_names() if name is not None)
+    if counts:
+        listed = ", ".join(f"{count:,} {name}" for name, count in counts.most_common(MAX_CLASSES))
+        more = ", …" if len(counts) > MAX_CLASSES else ""
+        facts["labels"] = f"{counts.total():,} of {len(counts)} classes: {listed}{more}"
     width = max(map(len, facts))
     for name, fact in facts.items():
         typer.echo(f"{name:<{width}}  {fact}")
-
-
-def _facts(graph: Graph) -> dict[str, str]:
-    """Return what there is to know of a graph, a line each."""
-    import numpy as np
-
-    from featprop.web.report.graph_stats import describe_graph
-
-    facts = describe_graph(graph)
-    if graph.labels is not None:
-        known = graph.labels[graph.labels >= 0]
-        counts = np.bincount(known, minlength=len(graph.classes)).tolist()
-        told = [f"{count:,} {name}" for name, count in zip(graph.classes[:8], counts, strict=False)]
-        facts["labels"] = f"{known.size:,} of {len(graph.classes)} classes: {', '.join(told)}" + (
-            ", …" if len(graph.classes) > 8 else ""
-        )
-    return facts

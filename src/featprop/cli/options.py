@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shlex
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from featprop.errors import ParameterError, unknown_choice
+from featprop.errors import MissingExtraError, ParameterError, unknown_choice
 
 if TYPE_CHECKING:
+    from featprop.features import TablePreprocessor
     from featprop.graph import Graph
     from featprop.models import NodeClassifier
 
 STANDARD_OUTPUT = Path("-")
-RESOURCES = ("max-memory", "scratch", "workers", "cluster")
-SHOWN_LIMIT_RATIO = 4
-"""The memory limit is printed if the rows of the graph take more than this part of it."""
+RESOURCES = {"max-memory": "max_memory", "scratch": "scratch", "workers": "workers", "cluster": "cluster"}
+"""Names that `--compute` takes, and the parameters of `featprop.compute.compute_on` that they set."""
 
-GraphArgument = Annotated[
+GraphPath = Annotated[
     Path,
     typer.Argument(
         metavar="GRAPH",
@@ -31,10 +33,10 @@ GraphArgument = Annotated[
         show_default=False,
     ),
 ]
-LogArgument = Annotated[
+LogPath = Annotated[
     Path, typer.Argument(metavar="LOG", help="A label log, such as my-graph.labels.", show_default=False)
 ]
-LabelsOption = Annotated[
+Labels = Annotated[
     list[Path] | None,
     typer.Option(
         "--labels",
@@ -43,26 +45,26 @@ LabelsOption = Annotated[
         show_default=False,
     ),
 ]
-ClassesOption = Annotated[
+Classes = Annotated[
     list[str] | None,
     typer.Option("--classes", metavar="A,B,…", help="The classes there may be; any other label is an error."),
 ]
-ShowOption = Annotated[
+Show = Annotated[
     list[str] | None, typer.Option("--show", metavar="COLUMN,…", help="Columns of the nodes to include in the sheet.")
 ]
-ModelOption = Annotated[
+Model = Annotated[
     str | None, typer.Option("--model", help="Model to train; `featprop models` lists them.", show_default="ridge")
 ]
-SettingsOption = Annotated[
+Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting; `featprop models NAME` lists them. Repeatable."),
 ]
-ForceOption = Annotated[
+Force = Annotated[
     bool, typer.Option("--force", help="Overwrite existing files; labels in them are first copied to NAME.bak.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
-DeviceOption = Annotated[str, typer.Option("--device", help="PyTorch device, such as cpu or cuda.")]
-ComputeOption = Annotated[
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
+Device = Annotated[str, typer.Option("--device", help="PyTorch device, such as cpu or cuda.")]
+Compute = Annotated[
     list[str] | None,
     typer.Option(
         "--compute",
@@ -71,6 +73,34 @@ ComputeOption = Annotated[
         "workers=4 for a local Dask cluster, or cluster=tcp://host:8786 for another. Repeatable.",
     ),
 ]
+
+
+def read_graph(path: Path, preprocessor: TablePreprocessor | None = None, *, summarize: bool = True) -> Graph:
+    """Read a graph, or load the data set of that name, and print its size and, to `summarize`, its columns."""
+    if path.exists():
+        from featprop.sources import read_graph as read
+
+        graph = read(path, preprocessor=preprocessor)
+    else:
+        from featprop.datasets import resolve
+
+        graph = resolve(path, preprocessor)
+    columns = graph.preprocessor if summarize and preprocessor is None else None
+    print_size(path, graph.n_nodes, graph.n_edges, graph.n_features, columns)
+    return graph
+
+
+def print_size(path: Path, nodes: int, edges: int, features: int, columns: TablePreprocessor | None) -> None:
+    """Print the size of a graph and, if a preprocessor is given, a summary of its columns."""
+    typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
+    if columns is not None:
+        more = shlex.join(["featprop", "inspect", f"{path}"])
+        typer.echo(f"{columns.summary()} ({more} shows more)", err=True)
+
+
+def count_of(number: int, what: str) -> str:
+    """Write a number of things: ``"1 label"``, ``"2,000 labels"``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def split_names(values: Iterable[str] | None) -> list[str]:
@@ -98,49 +128,34 @@ def report_written(what: str, out: Path, more: str = "") -> None:
     typer.echo(f"Wrote {what}{f' to {out}' if is_file else ''}.{more}", err=not is_file)
 
 
+def check_installed(command: str, extra: str, *packages: str) -> None:
+    """Refuse to run a command unless the packages of an extra are installed."""
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(f"featprop {command}", extra, package)
+
+
 def make_model(name: str | None, settings: list[str] | None, seed: int, device: str) -> NodeClassifier:
     """Return the unfitted model that the options name, with seed and device if it has such settings."""
     from featprop.models import DEFAULT_MODEL, get_model, model_class
     from featprop.options import options_of, parse_options
 
     kind = model_class(name or DEFAULT_MODEL)
-    given = {"seed": seed, "device": device} | parse_options(kind, settings or [])
+    given = {"random_state": seed, "device": device} | parse_options(kind, settings or [])
     return get_model(kind.name, **{option: value for option, value in given.items() if option in options_of(kind)})
 
 
-def report_memory_limit(limit: int) -> None:
-    """Print how much memory may be used."""
-    from featprop.resources import bytes_text
-
-    typer.echo(f"Memory: at most {bytes_text(limit)}", err=True)
-
-
-@contextmanager
-def computing(graph: Graph, compute: list[str] | None) -> Iterator[None]:
-    """Compute with the resources of `--compute`, and print the memory limit where it matters."""
+def computing(compute: list[str] | None) -> AbstractContextManager[object]:
+    """Compute with the resources of `--compute` inside the ``with`` block."""
     from featprop.compute import compute_on
-    from featprop.resources import half_of_free, parse_bytes
 
-    given = _parse_resources(compute)
-    limit = parse_bytes(given["max-memory"]) if "max-memory" in given else half_of_free()
-    size = 4 * graph.n_nodes * min(graph.n_features, 512)
-    if "max-memory" in given or SHOWN_LIMIT_RATIO * size > limit:
-        report_memory_limit(limit)
-    workers = int(given["workers"]) if "workers" in given else None
-    with compute_on(cluster=given.get("cluster"), workers=workers, scratch=given.get("scratch"), max_memory=limit):
-        yield
-
-
-def _parse_resources(compute: list[str] | None) -> dict[str, str]:
-    given = {}
+    given: dict[str, Any] = {}
     for each in compute or ():
         name, _, value = each.partition("=")
         if name not in RESOURCES:
             raise unknown_choice("compute", name, RESOURCES)
-        if not value:
-            raise ParameterError(f"`compute` must be NAME=VALUE, not {each!r}.", parameter="compute", value=each)
-        if name == "workers" and not (value.isdecimal() and int(value)):
-            message = f"`workers` must be a whole number of at least 1, not {value!r}."
-            raise ParameterError(message, parameter="workers", value=value)
-        given[name] = value
-    return given
+        if not value or (name == "workers" and not value.isdecimal()):
+            message = f"`compute` must be NAME=VALUE, such as workers=2, not {each!r}."
+            raise ParameterError(message, parameter="compute", value=each)
+        given[RESOURCES[name]] = int(value) if name == "workers" else value
+    return compute_on(**given)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from featprop.cli.application import app, read
+from featprop.cli import options
+from featprop.cli.application import app
 from featprop.cli.console import showing_progress
-from featprop.cli.options import (
-    ComputeOption,
-    DeviceOption,
-    ForceOption,
-    GraphArgument,
-    check_out,
-    computing,
-    open_output,
-    report_written,
-)
+
+SENT_COLUMNS = ("id", "prediction", "confidence", "label")
+"""Columns of a table that `--to` writes."""
 
 
 @app.command()
 def predict(
-    graph: GraphArgument,
+    graph: options.GraphPath,
     model: Annotated[Path, typer.Option(help="A model that `featprop train` wrote.")] = Path("model.safetensors"),
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Table to write, .csv or .parquet; - for standard output.")
@@ -37,9 +30,9 @@ def predict(
             help="Write id, prediction, confidence and label to a table of a database that graph.toml attaches.",
         ),
     ] = None,
-    force: ForceOption = False,
-    device: DeviceOption = "cpu",
-    compute: ComputeOption = None,
+    force: options.Force = False,
+    device: options.Device = "cpu",
+    compute: options.Compute = None,
 ) -> None:
     """Predict the class of every node, with class probabilities.
 
@@ -51,32 +44,27 @@ def predict(
     from featprop.labels.predictions import SUFFIXES, write_predictions
     from featprop.models import load_model
 
-    if to is not None:
-        out = Path(tempfile.mkdtemp(prefix="featprop-")) / "predictions.parquet"
-    check_out(out, force=force, suffixes=SUFFIXES)
-    with showing_progress():
+    if to is None:
+        options.check_out(out, force=force, suffixes=SUFFIXES)
+    with showing_progress(), tempfile.TemporaryDirectory(prefix="featprop-") as folder:
         fitted = load_model(model, device=device)
-        whole = read(graph, fitted.preprocessor_)
-        with computing(whole, compute):
-            write_predictions(open_output(out), fitted, whole, force=force)
-    count = len(whole.candidate_positions)
-    if to is not None:
-        _send(graph, to, out, force=force)
-        typer.echo(f"Wrote the predictions of {count:,} nodes to {to}.")
-        return
-    report_written(f"the predictions of {count:,} nodes", out)
+        whole = options.read_graph(graph, fitted.preprocessor_)
+        written = options.open_output(out) if to is None else Path(folder) / "predictions.parquet"
+        with options.computing(compute):
+            write_predictions(written, fitted, whole, force=force)
+        if to is not None:
+            _send(graph, to, Path(folder) / "predictions.parquet", force=force)
+    what = f"the predictions of {len(whole.candidate_positions):,} nodes"
+    options.report_written(what, out if to is None else Path(to))
 
 
 def _send(graph: Path, to: str, file: Path, *, force: bool) -> None:
-    """Write the predictions of a file to a database, and remove the file."""
+    """Write the predictions of a file to a database."""
     import pyarrow.parquet as pq
 
     from featprop.sources.databases import write_table
-    from featprop.sources.inferring import attached_description
+    from featprop.sources.reading import attached_description
 
-    try:
-        table = pq.read_table(file)
-        columns = [name for name in ("id", "prediction", "confidence", "label") if name in table.column_names]
-        write_table(attached_description(graph), to, table.select(columns), force=force)
-    finally:
-        shutil.rmtree(file.parent, ignore_errors=True)
+    table = pq.read_table(file)
+    columns = [name for name in SENT_COLUMNS if name in table.column_names]
+    write_table(attached_description(graph), to, table.select(columns), force=force)

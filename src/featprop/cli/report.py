@@ -7,21 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.application import app, count_of, read
+from featprop.cli import options
+from featprop.cli.application import app
 from featprop.cli.console import showing_progress
-from featprop.cli.options import (
-    ClassesOption,
-    DeviceOption,
-    ForceOption,
-    GraphArgument,
-    LabelsOption,
-    ModelOption,
-    SeedOption,
-    SettingsOption,
-    check_out,
-    make_model,
-    split_names,
-)
 from featprop.errors import LabelError
 
 if TYPE_CHECKING:
@@ -30,21 +18,21 @@ if TYPE_CHECKING:
 
 @app.command()
 def report(
-    graph: GraphArgument,
-    labels: LabelsOption = None,
+    graph: options.GraphPath,
+    labels: options.Labels = None,
     audit: Annotated[
         list[Path] | None, typer.Option(help="A filled audit sheet, to check the model only. Repeatable.")
     ] = None,
-    classes: ClassesOption = None,
+    classes: options.Classes = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("report.html"),
-    model: ModelOption = None,
-    settings: SettingsOption = None,
+    model: options.Model = None,
+    settings: options.Settings = None,
     title: Annotated[
         str | None, typer.Option(help="Name of the graph on the page.", show_default="name of the graph")
     ] = None,
-    seed: SeedOption = 0,
-    device: DeviceOption = "cpu",
-    force: ForceOption = False,
+    seed: options.Seed = 0,
+    device: options.Device = "cpu",
+    force: options.Force = False,
 ) -> None:
     """Write a page about your graph and labels: how good the predictions are, and what to check next.
 
@@ -59,18 +47,17 @@ def report(
     from featprop.web.report import report as write_report
     from featprop.web.report.commands import Files
 
-    chosen = make_model(model, settings, seed, device)
-    check_out(out, force=force, suffixes=(".html", ".htm"))
+    chosen = options.make_model(model, settings, seed, device)
+    options.check_out(out, force=force, suffixes=(".html", ".htm"))
     with showing_progress():
-        whole = read(graph)
-        allowed = split_names(classes) or None
+        whole = options.read_graph(graph)
+        allowed = options.split_names(classes) or None
         known = read_labels(labels or (), whole, classes=allowed)
         checked = read_labels(audit, whole, known=known.values(), classes=allowed) if audit else Labels()
         _check_weights(known, checked)
-        if checked:
-            unweighted = count_of(len(checked), "label")
-            typer.echo(f"{unweighted} of --audit have no audit column; were these nodes drawn at random?", err=True)
         audited = known.audited | checked.audited | checked.labels
+        repeated = {"classes": classes, "model": model, "set": settings, "device": device, "seed": seed, "title": title}
+        sheets, checks = tuple(map(str, labels or ())), tuple(map(str, audit or ()))
         written = write_report(
             whole,
             known.labels,
@@ -79,14 +66,7 @@ def report(
             out=out,
             model=chosen,
             title=title or graph.name,
-            files=Files(
-                str(graph),
-                tuple(map(str, labels or ())),
-                tuple(map(str, audit or ())),
-                str(out),
-                {"classes": classes, "model": model, "set": settings, "device": device, "seed": seed, "title": title},
-                waiting=len({*known.taken, *checked.taken} - {*known, *audited}),
-            ),
+            files=Files(str(graph), sheets, checks, str(out), repeated),
             random_state=seed,
             force=force,
         )
@@ -97,11 +77,14 @@ def report(
 
 
 def _check_weights(known: Labels, checked: Labels) -> None:
-    """Refuse audits of which only some say how many nodes each row stands for."""
+    """Refuse audits of which only some say how many nodes each row stands for, and ask about those that do not."""
+    count = options.count_of(len(checked), "label")
     if checked and (known.audit or checked.audit):
         raise LabelError(
-            f"{count_of(len(checked), 'label')} of `audit` have no audit column, others have.",
+            f"{count} of `audit` have no audit column, others have.",
             hint="Pass every sheet with its audit column, as `featprop audit` wrote it.",
             parameter="audit",
             node=next(iter(checked)),
         )
+    if checked:
+        typer.echo(f"{count} of --audit have no audit column; were these nodes drawn at random?", err=True)

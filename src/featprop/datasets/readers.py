@@ -1,4 +1,4 @@
-"""Readers of the public forms of data sets, and the digits of scikit-learn.
+"""The public files of data sets, readers of their forms, and the digits of scikit-learn.
 
 A reader takes the paths of the files by name. What is wrong with the files may raise anything; `read_files` makes one
 clear error of it.
@@ -6,11 +6,13 @@ clear error of it.
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.resources import files as package_files
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeAlias
 
@@ -19,16 +21,50 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.adjacency import RawGraph
-from featprop.datasets.published import is_published
 from featprop.errors import FileError, quote_error
 from featprop.graph import UNKNOWN, Graph
 from featprop.progress import tracked
 from featprop.sources.npz import raw_from_npz
 
 DIGITS_NEIGHBOURS = 10
-OGB_PARTS = ("edge.csv.gz", "node-feat.csv.gz", "node-label.csv.gz")
+OGB_PARTS = ("edge", "node-feat", "node-label")
 
 Reader: TypeAlias = Callable[[Mapping[str, Path]], RawGraph]
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """One public file of a data set."""
+
+    name: str  # in the cache and in a folder of placed files
+    url: str | None = None  # its official address, if it still has one
+    digest: str | None = None  # "sha256:…", or "git:…" (git's SHA-1 of the content) where no SHA-256 is known
+
+
+def _read_registry() -> dict[str, RawFile]:
+    lines = package_files("featprop.datasets").joinpath("registry.txt").read_text(encoding="utf-8").splitlines()
+    known = {}
+    for name, digest, *url in (line.split() for line in lines if not line.startswith("#")):
+        known[name] = RawFile(name, url[0] if url else None, None if digest == "-" else digest)
+    return known
+
+
+FILES = _read_registry()
+"""The files by name."""
+
+
+def digest_of(path: Path, kind: str) -> str:
+    """Return the digest of a file, of the kind ``sha256`` or ``git``."""
+    digest = hashlib.sha256() if kind == "sha256" else hashlib.sha1(usedforsecurity=False)
+    if kind == "git":
+        digest.update(b"blob %d\0" % path.stat().st_size)
+    with path.open("rb") as file:
+        return f"{kind}:{hashlib.file_digest(file, lambda: digest).hexdigest()}"
+
+
+def is_published(path: Path) -> bool:
+    """Return whether a file is one whose digest is known: only such a file may be unpickled."""
+    return {digest_of(path, "sha256"), digest_of(path, "git")} & {file.digest for file in FILES.values()} != set()
 
 
 def read_files(read: Reader, files: Mapping[str, Path]) -> Graph:
@@ -114,24 +150,15 @@ def read_content(files: Mapping[str, Path]) -> RawGraph:
     return RawGraph(ends[:, 1], ends[:, 0], sp.csr_array(words), ids=ids, labels=labels)
 
 
-def read_ogb_zip(files: Mapping[str, Path]) -> RawGraph:
+def read_ogb(files: Mapping[str, Path]) -> RawGraph:
     """Read an archive of the Open Graph Benchmark (Hu et al. 2020), such as ``arxiv.zip``, without unpacking it."""
     (path,) = files.values()
+    arrays = []
     with zipfile.ZipFile(path) as archive:
         members = {PurePosixPath(name).name: name for name in archive.namelist() if "/raw/" in f"/{name}"}
-        return _read_ogb(lambda part: archive.open(members[part]), path)
-
-
-def read_ogb_files(files: Mapping[str, Path]) -> RawGraph:
-    """Read the folder ``raw`` that the ogb package unpacks."""
-    return _read_ogb(lambda part: files[part].open("rb"), files[OGB_PARTS[0]].parent)
-
-
-def _read_ogb(open_part: Callable[[str], IO[bytes]], path: Path) -> RawGraph:
-    arrays = []
-    for part in tracked(OGB_PARTS, f"reading {path.name}", len(OGB_PARTS)):
-        with open_part(part) as file:
-            arrays.append(_read_numbers(file))
+        for part in tracked(OGB_PARTS, f"reading {path.name}", len(OGB_PARTS)):
+            with archive.open(members[f"{part}.csv.gz"]) as file:
+                arrays.append(_read_numbers(file))
     edges, features, labels = arrays
     if edges.shape[1] != 2 or labels.shape[1] != 1:
         raise ValueError("edges need two columns and labels one")
@@ -146,9 +173,6 @@ def _read_numbers(file: IO[bytes]) -> NDArray[Any]:
     stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "gzip")
     options = csv.ReadOptions(autogenerate_column_names=True, block_size=1 << 24)
     convert = csv.ConvertOptions(null_values=["", "nan", "NaN"])
-    pieces = []
-    for batch in csv.open_csv(stream, read_options=options, convert_options=convert):
-        whole = all(pa.types.is_integer(kind) for kind in batch.schema.types)
-        columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-        pieces.append(np.column_stack(columns).astype(np.int64 if whole else np.float32))
-    return np.concatenate(pieces)
+    table = csv.read_csv(stream, read_options=options, convert_options=convert)
+    kind = np.int64 if all(pa.types.is_integer(each) for each in table.schema.types) else np.float32
+    return np.column_stack([column.to_numpy().astype(kind) for column in table.columns])

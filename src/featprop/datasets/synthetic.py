@@ -13,7 +13,8 @@ from featprop.datasets.blockmodel import BlockModel, EdgeFiles, Edges, class_siz
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph
 from featprop.progress import tracked
-from featprop.sources.native import ArrayWriter, open_native, write_adjacency, write_description, writing_native
+from featprop.sources.arrays import ArrayWriter, write_adjacency
+from featprop.sources.native import open_native, write_description, writing_native
 
 CLASS_SEPARATION = 3.0
 """Distance between the centres of two classes in standard deviations of their points, at a signal of 1."""
@@ -75,7 +76,8 @@ def make(
         signal=(signal, 0, 1000),
         random_state=(random_state, 0, 2**63),
     )
-    _check_smallest(smallest, nodes, classes)
+    if smallest is not None:
+        _check_ranges(kind, smallest=(smallest, 1 / nodes if classes > 1 else 1, 1 / classes))
     shuffle, inside, between, rest = (np.random.default_rng(s) for s in np.random.SeedSequence(random_state).spawn(4))
     model = BlockModel(class_sizes(nodes, classes, smallest), round(isolated * nodes), shuffle)
     wanted = {"inside": round(homophily * edges), "between": edges - round(homophily * edges)}
@@ -109,25 +111,15 @@ def _sort_rows(directed: EdgeFiles, nodes: int) -> Iterator[tuple[NDArray[np.int
 def _check_ranges(kind: str, **ranges: tuple[float, float, float]) -> None:
     for name, (value, low, high) in ranges.items():
         if not low <= value <= high:
-            message = f"`{name}` must be between {low:,} and {high:,}, not {value}."
+            message = f"`{name}` must be between {low:,.6g} and {high:,.6g}, not {value}."
             raise ParameterError(message, parameter=name, value=value)
     if kind not in FEATURES:
         raise unknown_choice("kind", kind, FEATURES)
 
 
-def _check_smallest(smallest: float | None, nodes: int, classes: int) -> None:
-    if smallest is None:
-        return
-    if classes == 1:
-        raise ParameterError("`smallest` needs at least two classes.", parameter="smallest", value=smallest)
-    if not 1 / nodes <= smallest <= 1 / classes:
-        limits = f"between {1 / nodes:.3g} (one node) and {1 / classes:.3g} (an equal share)"
-        raise ParameterError(f"`smallest` must be {limits}, not {smallest}.", parameter="smallest", value=smallest)
-
-
 def _check_density(model: BlockModel, wanted: dict[str, int]) -> None:
     """Refuse a graph so dense that random pairs would mostly repeat earlier ones."""
-    for name, pairs in [("inside", model.pairs_inside), ("between", model.pairs_between)]:
+    for name, pairs in model.pairs.items():
         if wanted[name] > pairs // 4:
             message = f"{wanted[name]:,} edges {name} classes are too many: there can be at most {pairs // 4:,}."
             hint = "Ask for fewer edges, more nodes or another homophily."

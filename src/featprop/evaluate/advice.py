@@ -16,7 +16,6 @@ from featprop.evaluate.estimate import RELIABLE_LABELS
 from featprop.evaluate.intervals import Interval
 from featprop.evaluate.learning_curve import LearningCurve, learning_curve
 from featprop.graph import GraphLike
-from featprop.html import card
 from featprop.models import NodeClassifier
 
 MAX_CHANGED = 0.03
@@ -56,10 +55,18 @@ class Advice:
     audited: Interval | None = None
 
     @property
+    def may_help(self) -> bool:
+        """Whether more labels will probably help: stopping is not advised, and the forecast gain is not 0.0 points."""
+        coming = self.curve.forecast
+        return not self.may_stop and (coming is None or round(100 * coming.gain.value, 1) > 0)
+
+    @property
     def headline(self) -> str:
         """The advice and the forecast."""
-        coming = self.curve.forecast or "There are too few labels for a forecast"
-        return f"{'You can stop labelling' if self.may_stop else 'Keep labelling'}. {coming}."
+        advice = "Keep labelling" if self.may_help else "More labels will probably not help"
+        if self.may_stop:
+            advice = "You can stop labelling"
+        return f"{advice}. {self.curve.forecast or 'There are too few labels for a forecast'}."
 
     @property
     def accuracy_text(self) -> str:
@@ -68,9 +75,6 @@ class Advice:
 
     def __str__(self) -> str:
         return "\n".join([self.headline, *(f"- {text}" for text in (self.accuracy_text, *self.reasons.values()))])
-
-    def _repr_html_(self) -> str:
-        return card("Advice", [("", text) for text in (self.headline, self.accuracy_text, *self.reasons.values())])
 
 
 def advise(graph: GraphLike, model: NodeClassifier, audited: Interval | None = None) -> Advice:

@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from featprop.errors import ModelError, ParameterError
 from featprop.graph import Graph, GraphLike, as_graph
-from featprop.html import card, grid
 from featprop.labels import LabelLog
 from featprop.labels.annotation import AUDIT
-from featprop.labels.sheets import Output, round_significant, take_columns, write_sheet
+from featprop.labels.sheets import Output, round_numbers, take_columns, write_sheet
 from featprop.models import NodeClassifier
 
 STREAM = 0x61756469
 """Separates these draws from those of a strategy with the same seed."""
-MAX_SHOWN = 10
-"""Rows shown in a notebook."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,21 +67,13 @@ class AuditSample:
         force
             Whether to overwrite an existing file; labels in it are first copied to ``NAME.bak``.
         """
-        columns = {AUDIT: round_significant(self.weights), **take_columns(show, graph, self.positions)}
+        columns = {AUDIT: round_numbers(self.weights), **take_columns(show, graph, self.positions)}
         write_sheet(out, self.nodes, columns, force=force)
 
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self.nodes[:5].tolist()))
         of = round(float(self.weights.sum()))
         return f"AuditSample({len(self):,} of {of:,} nodes: {shown}{', …' if len(self) > 5 else ''})"
-
-    def _repr_html_(self) -> str:
-        rows = zip(
-            self.nodes[:MAX_SHOWN].tolist(), [f"{weight:.4g}" for weight in self.weights[:MAX_SHOWN]], strict=True
-        )
-        more = f"<p>and {len(self) - MAX_SHOWN:,} more</p>" if len(self) > MAX_SHOWN else ""
-        facts = [("nodes", f"{len(self):,}"), ("drawn from", f"{round(float(self.weights.sum())):,}")]
-        return card("AuditSample", facts, grid(["id", "represents"], rows), more)
 
 
 def draw_audit(
@@ -113,11 +102,9 @@ def draw_audit(
     """
     whole = as_graph(graph)
     open_ = np.setdiff1d(whole.candidate_positions, whole.positions(exclude, "excluded nodes"))
-    if not isinstance(size, int | np.integer):
-        raise ParameterError(f"`size` must be a whole number, not {size!r}.", parameter="size", value=size)
     if not open_.size:
         raise ParameterError("Every node is labelled or excluded; there is nothing to audit.", parameter="exclude")
-    if not 1 <= size <= len(open_):
+    if not isinstance(size, int | np.integer) or not 1 <= size <= len(open_):
         message = f"`size` must be from 1 to {len(open_):,}, the number of unlabelled nodes, not {size}."
         raise ParameterError(message, parameter="size", value=size)
     generator = np.random.default_rng([STREAM, random_state, len(open_)])

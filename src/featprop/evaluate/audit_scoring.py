@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,6 @@ from featprop.errors import LabelError, first_five
 from featprop.evaluate.intervals import Interval, wilson_interval
 from featprop.evaluate.macro_f1 import macro_f1_from_confusion, macro_f1_interval
 from featprop.graph import Graph, GraphLike, as_graph
-from featprop.html import card, grid
 from featprop.ids import is_missing
 from featprop.models import NodeClassifier
 
@@ -67,16 +67,6 @@ class AuditScore:
     def __repr__(self) -> str:
         return f"AuditScore(accuracy {self.accuracy}, Macro-F1 {self.macro_f1}, {self.size:,} nodes)"
 
-    def _repr_html_(self) -> str:
-        facts = [
-            ("accuracy", self.accuracy),
-            ("Macro-F1", self.macro_f1),
-            ("audit nodes", f"{self.size:,}"),
-            ("more nodes to halve the interval", f"{self.to_halve:,}"),
-        ]
-        rows = [(each.name, each.count, each.recall, each.precision) for each in self.classes]
-        return card("AuditScore", facts, grid(["class", "nodes", "recall", "precision"], rows) if rows else "")
-
 
 def score_audit(
     graph: GraphLike,
@@ -118,26 +108,32 @@ def score_predictions(
     unlabelled[graph.candidate_positions] = True
     unlabelled[graph.positions(learnt)] = False
     guesses, truths = predicted[positions], np.array([code_of[name] for name in audit.values()], dtype=np.intp)
-    open_ = int(unlabelled.sum())
-    is_whole = len(audit) >= open_
-    shares = _audit_weights(audit, weights)
-    shares = np.ones(len(audit)) if is_whole else shares
+    size, population = len(audit), int(unlabelled.sum())
+    is_whole = size >= population
+    shares = np.ones(size) if is_whole else _audit_weights(audit, weights)
     counts = _counts(guesses, truths, shares, len(names))
     of_predicted = np.bincount(predicted[unlabelled], minlength=len(names))
-    accuracy = _population_share(guesses == truths, shares, open_)
+
+    def share_of(is_so: NDArray[np.bool_], among: NDArray[np.bool_]) -> Interval:
+        drawn = shares[among]
+        n_draws = math.inf if is_whole else effective_size(drawn)
+        return wilson_interval(_share(is_so[among], drawn), n_draws)
+
+    n_draws = _equivalent_draws(effective_size(shares), size, population)
+    accuracy = wilson_interval(_share(guesses == truths, shares), n_draws)
+    macro_f1 = float(macro_f1_from_confusion(counts))
     scores = []
     for code, name in enumerate(names):
         is_of, is_predicted = truths == code, guesses == code
         if min(is_of.sum(), is_predicted.sum()) >= MIN_CLASS_NODES:
-            recall = _share(is_predicted[is_of], shares[is_of], is_whole)
-            precision = _share(is_of[is_predicted], shares[is_predicted], is_whole)
+            recall, precision = share_of(is_predicted, is_of), share_of(is_of, is_predicted)
             scores.append(ClassScore(name, int(is_of.sum()), recall, precision))
     return AuditScore(
         accuracy,
-        _exact(float(macro_f1_from_confusion(counts))) if is_whole else macro_f1_interval(counts, of_predicted),
+        wilson_interval(macro_f1, math.inf) if is_whole else macro_f1_interval(counts, of_predicted),
         tuple(sorted(scores, key=lambda score: -score.count)),
-        len(audit),
-        _nodes_to_halve(accuracy, effective_size(shares), len(audit), open_),
+        size,
+        _nodes_to_halve(accuracy, effective_size(shares), size, population),
     )
 
 
@@ -182,13 +178,8 @@ def effective_size(weights: NDArray[np.float64]) -> float:
     return float(weights.sum() ** 2 / np.square(weights).sum())
 
 
-def _share(is_so: NDArray[np.bool_], weights: NDArray[np.float64], is_whole: bool) -> Interval:
-    share = min(1.0, float(weights[is_so].sum() / weights.sum()))
-    return _exact(share) if is_whole else wilson_interval(share, effective_size(weights))
-
-
-def _exact(value: float) -> Interval:
-    return Interval(value, value, value)
+def _share(is_so: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
+    return min(1.0, float(weights[is_so].sum() / weights.sum()))
 
 
 def _counts(
@@ -203,30 +194,16 @@ def _counts(
     return counts
 
 
-def _population_share(is_so: NDArray[np.bool_], weights: NDArray[np.float64], population: int) -> Interval:
-    """Return a share of a finite population, which is exact if all of it was drawn."""
-    is_whole = len(weights) >= population
-    found = _share(is_so, weights, is_whole)
-    return (
-        found
-        if is_whole
-        else wilson_interval(found.value, _equivalent_draws(effective_size(weights), len(weights), population))
-    )
-
-
 def _equivalent_draws(effective: float, size: int, population: int) -> float:
     """Return the equivalent number of draws from an infinite population: n (N - 1) / (N - n)."""
-    return effective * (population - 1) / (population - size)
+    return math.inf if size >= population else effective * (population - 1) / (population - size)
 
 
 def _nodes_to_halve(accuracy: Interval, effective: float, size: int, population: int) -> int:
     """Return the number of further nodes that halve the interval if the accuracy stays the same."""
-    none, enough = 0, population - size
-    while enough - none > 1:
-        middle = (none + enough) // 2
-        grown, is_wide = (size + middle) / size * effective, False
-        if size + middle < population:
-            draws = _equivalent_draws(grown, size + middle, population)
-            is_wide = wilson_interval(accuracy.value, draws).width > accuracy.width / 2
-        none, enough = (middle, enough) if is_wide else (none, middle)
-    return max(enough, 0)
+
+    def is_enough(more: int) -> bool:
+        n_draws = _equivalent_draws((size + more) / size * effective, size + more, population)
+        return wilson_interval(accuracy.value, n_draws).width <= accuracy.width / 2
+
+    return bisect_left(range(max(0, population - size)), True, key=is_enough)

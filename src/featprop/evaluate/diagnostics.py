@@ -17,14 +17,11 @@ from featprop.errors import ParameterError
 from featprop.evaluate.cross_validation import held_out_probabilities, training_labels
 from featprop.evaluate.novel_classes import NovelClass, class_separation, find_holes
 from featprop.graph import Graph, GraphLike
-from featprop.html import card, grid
 from featprop.models import NodeClassifier
 from featprop.propagation import Coverage, Propagation, measure_coverage
 
 LIMIT = 20
 """Default length of a list."""
-MAX_SHOWN = 5
-"""Rows of each list shown in a notebook."""
 TITLES = {
     "least_certain": "least certain predictions",
     "contradicted": "contradicted by neighbours",
@@ -84,15 +81,6 @@ class Diagnostics:
 
     def __repr__(self) -> str:
         return f"Diagnostics({', '.join(f'{len(getattr(self, each.name)):,} {each.name}' for each in fields(self))})"
-
-    def _repr_html_(self) -> str:
-        lists = [(title, getattr(self, name)) for name, title in TITLES.items()]
-        tables = [
-            f"<p>{title}</p>" + grid(["node", "reason"], [(each.node, each.reason) for each in flags[:MAX_SHOWN]])
-            for title, flags in lists
-            if flags
-        ]
-        return card("Diagnostics", [(title, f"{len(flags):,}") for title, flags in lists], *tables)
 
 
 def diagnose(

@@ -23,7 +23,6 @@ from featprop.evaluate.cross_validation import (
 )
 from featprop.evaluate.intervals import LEVEL, Interval
 from featprop.graph import GraphLike
-from featprop.html import card
 from featprop.models import NodeClassifier
 from featprop.models.calibration import inverse_temperature
 from featprop.propagation import Propagation
@@ -64,15 +63,6 @@ class Estimate:
     def __str__(self) -> str:
         few = "" if self.n_labels >= RELIABLE_LABELS else " (too few for a reliable estimate; an audit is better)"
         return f"Estimated accuracy {self.accuracy} from {self.n_labels:,} labels{few}"
-
-    def _repr_html_(self) -> str:
-        facts = [
-            ("accuracy", self.accuracy),
-            ("Macro-F1", self.macro_f1),
-            ("labels", f"{self.n_labels:,}"),
-            ("cross-validated on the labels", f"{100 * self.cv_accuracy:.0f} %"),
-        ]
-        return card("Estimate", facts)
 
 
 def estimate(graph: GraphLike, model: NodeClassifier) -> Estimate:

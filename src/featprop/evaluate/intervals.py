@@ -44,7 +44,7 @@ def wilson_interval(share: float, count: float, level: float = LEVEL) -> Interva
     share
         Observed share, from 0 to 1.
     count
-        Number of draws; fractional for an effective sample size.
+        Number of draws; fractional for an effective sample size, infinite for a share that is known exactly.
     level
         Confidence level.
     """

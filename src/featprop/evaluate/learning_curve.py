@@ -24,7 +24,6 @@ from featprop.evaluate.cross_validation import training_labels
 from featprop.evaluate.estimate import MIN_LABELS, Estimate, estimate
 from featprop.evaluate.intervals import LEVEL, Interval
 from featprop.graph import GraphLike
-from featprop.html import card, grid
 from featprop.models import NodeClassifier
 from featprop.models.base import clone
 from featprop.progress import tracked
@@ -108,12 +107,6 @@ class LearningCurve:
         """Estimate with all labels."""
         return self.estimates[-1]
 
-    def _repr_html_(self) -> str:
-        rows: list[tuple[str, Interval]] = [(f"{each.n_labels:,}", each.accuracy) for each in self.estimates]
-        if self.forecast is not None:
-            rows.append((f"{self.forecast.n_labels:,}, forecast", self.forecast.accuracy(self.now.accuracy)))
-        return card("Learning curve", [], grid(["labels", "accuracy"], rows))
-
 
 def learning_curve(graph: GraphLike, model: NodeClassifier, *, earlier: bool = True) -> LearningCurve:
     """Estimate the accuracy of a model with a quarter, half and all of its labels, and forecast it for more.
@@ -146,7 +139,7 @@ def forecast(stability: Stability) -> Forecast:
 def _earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassifier]:
     """Return models of the first quarter, half and three quarters of the labels, if those have two classes."""
     whole = model.prepare_graph(graph).without_labels()
-    given = _match_labels(model.training_labels_in(whole))
+    given = _shuffle_if_sorted(model.training_labels_in(whole))
     sizes = sorted({len(given) * step // STEPS for step in range(1, STEPS)} - {0, len(given)})
     firsts = [dict(given[:size]) for size in sizes]
     usable = [first for first in firsts if len(set(first.values())) > 1]
@@ -156,7 +149,7 @@ def _earlier_models(graph: GraphLike, model: NodeClassifier) -> list[NodeClassif
     ]
 
 
-def _match_labels(given: Mapping[Hashable, Hashable]) -> list[tuple[Hashable, Hashable]]:
+def _shuffle_if_sorted(given: Mapping[Hashable, Hashable]) -> list[tuple[Hashable, Hashable]]:
     """Return the labels in their order, or shuffled if they are sorted by class."""
     labels = list(given.items())
     shares = np.array(list(Counter(given.values()).values())) / max(1, len(labels))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from featprop.compute.points import Points
 
-MIN_GAIN = 0.012
+MIN_GAIN = 0.03
 """Smallest g of a hole."""
 MAX_SAMPLE = 2_000
 """Evenly spaced nodes to consider."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +17,10 @@ from featprop.active import Selection
 from featprop.datasets import digits
 from featprop.errors import FeatpropError, already_exists
 from featprop.experiments import runner
-from featprop.experiments.figures import paired_curves
+from featprop.experiments.figures import embed_svg, figure_to_svg, paired_curves
 from featprop.experiments.report import write_text
 from featprop.experiments.results import Result, read_results
-from featprop.experiments.settings import Settings, plan_trials
+from featprop.experiments.settings import Settings
 from featprop.experiments.summary import METRICS, Results, Runs
 from featprop.experiments.tables import Table, describe_protocol
 from featprop.graph import Graph
@@ -28,9 +28,9 @@ from featprop.matrix import dense
 from featprop.models import DEFAULT_MODEL
 from featprop.propagation import propagate
 from featprop.strategies import DEFAULT_STRATEGY
+from featprop.web.common.card import node_picture
 from featprop.web.common.layout import tsne_layout
 from featprop.web.common.palette import DIGITS, INK, PAPER
-from featprop.web.common.svg import embed_svg, figure_to_svg, png_uri
 from featprop.web.common.templates import render_template
 
 BUDGETS = (10, 20, 40, 80)
@@ -38,8 +38,6 @@ PROTOCOL = "unlabelled"
 METRICS_SHOWN = ("accuracy", "macro_f1")
 PAGE_BUDGET = 40
 """Budget whose picks the page shows."""
-IMAGE_SIDE = 8
-"""Width and height of an image in pixels."""
 
 
 class Method(NamedTuple):
@@ -66,13 +64,15 @@ METHODS = {
 """The methods compared, by the heads of their columns."""
 
 
-def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS, *, force: bool = False) -> str:
+def run(out: Path, seeds: int, *, force: bool = False) -> str:
     """Run the experiments, write the page and the digits as a graph folder, and return the results as text.
 
-    Results of an earlier demonstration in `out` are used again; `force` overwrites its files. One of the ascending
-    `budgets` must be 40, whose picks the page shows.
+    Results of an earlier demonstration in `out` are used again; `force` overwrites its files.
     """
-    settings = demo_settings(seeds, budgets)
+    settings = [
+        Settings(["digits"], [method.strategy], models=[method.model], budgets=BUDGETS, seeds=seeds)
+        for method in METHODS.values()
+    ]
     page, graph_folder, labels = out / "report.html", out / "graph", out / "graph-labels.csv"
     for path in (page, graph_folder, labels):
         if path.exists() and not force:
@@ -82,7 +82,7 @@ def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS, *, force: boo
     if outcome.failures:
         message = f"The demonstration did not finish: {outcome.failures[0].reason}."
         raise FeatpropError(message, hint="Run it again to continue.")
-    demonstration = Demonstration(graph, read_results(out / "results"), settings)
+    demonstration = Demonstration(graph, Results(read_results(out / "results")))
     write_graph_folder(graph, graph_folder, labels)
     write_text(page, demonstration.page())
     return "\n".join(
@@ -94,14 +94,6 @@ def run(out: Path, seeds: int, budgets: tuple[int, ...] = BUDGETS, *, force: boo
             f"Page:   featprop label {graph_folder} --classes 0,1,2,3,4,5,6,7,8,9",
         ]
     )
-
-
-def demo_settings(seeds: int, budgets: Sequence[int] = BUDGETS) -> list[Settings]:
-    """Return the settings of the demonstration, one for each of `METHODS`."""
-    return [
-        Settings(["digits"], [method.strategy], models=[method.model], budgets=list(budgets), seeds=seeds)
-        for method in METHODS.values()
-    ]
 
 
 def write_graph_folder(graph: Graph, folder: Path, labels: Path) -> None:
@@ -117,19 +109,14 @@ def write_graph_folder(graph: Graph, folder: Path, labels: Path) -> None:
 
 
 class Demonstration:
-    """The results of the demonstration as text and as a page.
+    """The results of the demonstration as text and as a page."""
 
-    `settings` are those of `METHODS`, over the same budgets and seeds; `lines` of other settings are ignored.
-    """
-
-    def __init__(self, graph: Graph, lines: Iterable[Result], settings: Sequence[Settings]) -> None:
-        self.graph, self.seeds = graph, settings[0].seeds
-        fingerprints = {"digits": graph.fingerprint}
-        cells = {cell for each in settings for trial in plan_trials(each, fingerprints) for cell in trial.cells()}
-        self.results = Results(line for line in lines if line.cell in cells)
+    def __init__(self, graph: Graph, results: Results) -> None:
+        self.graph, self.results = graph, results
         self.scores = {
             metric: {name: self._runs(metric, method) for name, method in METHODS.items()} for metric in METRICS_SHOWN
         }
+        self.seeds = min(len(runs.seeds) for runs in self.scores["accuracy"].values())
         self.table = budget_table(self.scores)
         self.headline, *self.detail = summarize_worth(**self.scores["accuracy"])
 
@@ -203,13 +190,15 @@ class Demonstration:
             for name, picked in picks.items()
         ]
 
-    def _gallery(self, picks: Selection) -> list[tuple[str, int, int]]:
+    def _gallery(self, picks: Selection) -> list[tuple[Markup, int, int]]:
         """Return the image, the digit and the number of represented nodes of every pick, in the order picked."""
-        digits, images = self.graph.class_names(), dense(self.graph.features)
-        return [
-            (png_uri(images[node].reshape(IMAGE_SIDE, IMAGE_SIDE)), digits[node], count)
-            for node, count in zip(picks.positions.tolist(), picks.represents.tolist(), strict=True)
-        ]
+        digits, gallery = self.graph.class_names(), []
+        for place, node in enumerate(picks.positions.tolist()):
+            picture = node_picture(self.graph, node)
+            assert picture is not None
+            label = f'role="img" aria-label="Pick {place + 1}, a handwritten {digits[node]}"'
+            gallery.append((Markup(picture.svg(label)), digits[node], int(picks.represents[place])))
+        return gallery
 
 
 def budget_table(scores: Mapping[str, Mapping[str, Runs]]) -> Table:
@@ -293,18 +282,11 @@ def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method
     axes.scatter(x, y, s=60, c=colours[picks.positions], edgecolors=INK.light, linewidths=1.5, clip_on=False)
     style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK.light, "fontsize": 17, "fontweight": "bold"}
     for digit in range(len(DIGITS)):
-        place = _label_place(places[digits == digit])
-        axes.annotate(str(digit), place, xytext=(0, 15), textcoords="offset points", **style)
+        group = places[digits == digit]
+        middle = group[np.abs(group - np.median(group, axis=0)).sum(axis=1).argmin()]
+        axes.annotate(str(digit), middle, xytext=(0, 15), textcoords="offset points", **style)
     description = (
         f"Map of all {graph.n_nodes:,} nodes, grouped by digit, with the {len(picks)} picks of {method}; "
         f"the nearest pick of {np.count_nonzero(misplaced):,} nodes shows another digit."
     )
     return embed_svg(figure_to_svg(figure, f"map of {method}"), description)
-
-
-def _label_place(places: NDArray[np.float32]) -> tuple[float, float]:
-    """Return the top of the inner half of a group, above its centre: a place for its label that hides no pick."""
-    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
-    centre = distances.sum(axis=1).argmin()
-    inner = places[distances[centre] <= np.median(distances[centre])]
-    return float(places[centre, 0]), float(inner[:, 1].max())

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from io import StringIO
 from typing import Any, NamedTuple
 
+import matplotlib
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -17,8 +21,7 @@ from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.summary import METRICS, Results
 from featprop.experiments.tables import correlation, describe_protocol, select_all
 from featprop.strategies import available_strategies
-from featprop.web.common.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES
-from featprop.web.common.svg import embed_svg, figure_to_svg
+from featprop.web.common.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES, use_css_variables
 
 MARKERS = "osD^vPX<>h"
 DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (2, 1.5)))
@@ -42,6 +45,7 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 """Titles of the figures of strategies, and the strategies that are shown for comparison."""
 PANEL_SIZE, MAX_ACROSS = (3.4, 2.7), 3
 """Size of a panel in inches, and panels in a row."""
+NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,24 @@ class Line(NamedTuple):
     series: Series
     strategy: str
     model: str
+
+
+def figure_to_svg(figure: Figure, name: str) -> str:
+    """Return a figure as the text of an SVG file. The text is deterministic."""
+    text = StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "constrained_layout not applied")
+        figure.savefig(text, format="svg", metadata=NO_METADATA)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def embed_svg(drawing: str, description: str) -> Markup:
+    """Return the text of an SVG file as an element of a page, with a description for screen readers."""
+    view = re.search(r'viewBox="[^"]*"', drawing)
+    body = drawing[drawing.index("</defs>") + len("</defs>") :]
+    body = re.sub(r'<g id="[^"]*"', "<g", body)
+    opening = f'<svg {view[0] if view else ""} role="img" aria-label="{escape(description)}">'
+    return Markup(use_css_variables(opening + re.sub(r"\s*\n\s*", " ", body).strip()))
 
 
 def style_of(results: Results, key: str) -> Series:

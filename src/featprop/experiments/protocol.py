@@ -16,7 +16,7 @@ with that seed. Only nodes with a known label can be selected.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from featprop.active import build_context, choose
 from featprop.errors import GraphError, LabelError, ParameterError
 from featprop.experiments.results import Result
-from featprop.experiments.settings import INITIAL_POOL_SIZE, PROTOCOLS, Cell, Spec, Trial
+from featprop.experiments.settings import INITIAL_POOL_SIZE, PROTOCOLS, Spec, Trial
 from featprop.experiments.training import TrainedModel, train_seeds
 from featprop.graph import UNKNOWN, Graph
 from featprop.propagation import Coverage, coverage
@@ -68,57 +68,27 @@ class Protocol:
         self.truth = _true_labels(graph)
         self.versions = _package_versions() | ({"data": form} if form else {})
 
-    def run(self, trial: Trial, known: Iterable[Result] = ()) -> Iterator[list[Result]]:
-        """Run the cells of a trial that have no known result; yield the results of one budget at a time.
-
-        Where the pools of a budget are known for every seed, they are taken over, so the results are those of an
-        uninterrupted run.
-        """
+    def run(self, trial: Trial) -> Iterator[Result]:
+        """Run a trial and yield its results."""
         if trial.graph != self.graph.fingerprint:
             raise GraphError(f"The data set {trial.dataset} changed during the run.", hint="Run again.")
         n_labels = int(np.count_nonzero(self.truth != UNKNOWN))
         if trial.budgets[-1] >= n_labels:
             message = f"`budgets` must be below {n_labels:,}, the number of labels of {trial.dataset}."
             raise ParameterError(message, parameter="budgets", value=trial.budgets[-1])
-        done = {result.cell: result for result in known}
-        recorded = self._recorded_pools(trial, done)
         needs_model = strategy_class(trial.strategy.name).needs
         pools = {seed: Pool(draw_initial_pool(self.graph, seed) if needs_model else NO_NODES) for seed in trial.seeds}
         trained: dict[int, TrainedModel] = {}
         for budget in trial.budgets:
-            found = {seed: recorded[budget, seed] for seed in trial.seeds if (budget, seed) in recorded}
-            if all(cell in done for cell in trial.cells(budget)):
-                pools, trained = found, {}
-                continue
             with suppress(OSError):  # measure the peak from here, where the system allows it
                 Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-            if len(found) == len(trial.seeds):
-                pools = found
-            elif trial.looks_at_model:
+            if trial.looks_at_model:
                 pools = self._grow_pools(trial, budget, pools, trained)
             else:
                 pools = self._select_pools(trial, budget)
-            results: list[Result] = []
             for model in trial.models:
                 trained = train_seeds(model, self.graph, {seed: pool.nodes for seed, pool in pools.items()})
-                results += self._score(trial, budget, model, pools, trained)
-            yield [result for result in results if result.cell not in done]
-
-    def _recorded_pools(self, trial: Trial, done: Mapping[Cell, Result]) -> dict[tuple[int, int], Pool]:
-        """Return the pools of known results by budget and seed.
-
-        A selection that looked at no model is the same for every model; any other belongs to its model and schedule.
-        """
-        found: dict[tuple[int, int], Pool] = {}
-        models = {(model.name, model.key) for model in trial.models}
-        for cell, result in done.items():
-            if (cell.graph, cell.strategy, cell.options) != (trial.graph, trial.strategy.name, trial.strategy.key):
-                continue
-            is_same_way = (cell.model, cell.settings) in models and cell.schedule == trial.schedule(cell.budget)
-            if is_same_way or not trial.looks_at_model:
-                pool = Pool(self.graph.positions(result.nodes), result.seconds_select, result.state)
-                found.setdefault((cell.budget, cell.seed), pool)
-        return found
+                yield from self._score(trial, budget, model, pools, trained)
 
     def _select_pools(self, trial: Trial, budget: int) -> dict[int, Pool]:
         """Select without a model; a selection without random numbers serves every seed."""
@@ -189,7 +159,6 @@ class Protocol:
                     settings=dict(model.options),
                     schedule=trial.schedule(budget),
                     options=dict(trial.strategy.options),
-                    state=pool.state,
                     versions=self.versions,
                 )
 

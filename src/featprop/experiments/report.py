@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import TypeVar
 
 from featprop.errors import FileError, already_exists, quote_error, unknown_choice
 from featprop.experiments.figures import KINDS, Drawing, error_against_loss, model_comparison, strategy_curves
@@ -40,6 +41,9 @@ from featprop.web.common.templates import render_template
 METRICS_SHOWN = ("macro_f1", "micro_f1")
 TABLE_MARK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 FIGURE_LINK = re.compile(r"!\[[^\]]*\]\((figures/([^)/]+)\.svg)\)")
+
+
+Part = TypeVar("Part", Table, Drawing)
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,8 @@ def rank_strategies(results: Results) -> list[str]:
     model = next(iter([*gcns, *results.models]), "")
     sentences = []
     for dataset, variant in results.datasets.items():
-        found = {name: results.runs("macro_f1", dataset, name, model, "paper") for name in results.strategies}
-        means = {results.strategies[name].title: runs.mean for name, runs in found.items() if runs}
+        runs = results.runs_by_strategy("macro_f1", dataset, model, "paper")
+        means = {results.strategies[name].title: each.mean for name, each in runs.items()}
         if means:
             ranking = ", ".join(f"{title} {means[title]:.1f}" for title in sorted(means, key=lambda each: -means[each]))
             sentences.append(f"{variant.title}, Macro-F1 of {results.models[model].title}: {ranking}.")
@@ -158,28 +162,20 @@ def update_page(path: Path, tables: Iterable[Table], drawings: Iterable[Drawing]
 
 def find_drawings(page: str, drawings: Iterable[Drawing]) -> dict[str, Drawing]:
     """Return the figures that a Markdown page shows, by their path."""
-    by_name = {drawing.name: drawing for drawing in drawings}
-    for _, name in FIGURE_LINK.findall(page):
-        if name not in by_name:
-            raise _unknown_part("figure", name, by_name)
-    return {place: by_name[name] for place, name in FIGURE_LINK.findall(page)}
+    return {place: _find_part("figure", name, drawings) for place, name in FIGURE_LINK.findall(page)}
 
 
 def replace_tables(page: str, tables: Iterable[Table]) -> str:
     """Return a Markdown page with the text between its marks replaced by the tables."""
-    by_name = {table.name: table for table in tables}
-
-    def replace(found: re.Match[str]) -> str:
-        if found[2] not in by_name:
-            raise _unknown_part("table", found[2], by_name)
-        return f"{found[1]}{by_name[found[2]].markdown()}{found[3]}"
-
-    return TABLE_MARK.sub(replace, page)
+    return TABLE_MARK.sub(lambda found: f"{found[1]}{_find_part('table', found[2], tables).markdown()}{found[3]}", page)
 
 
-def _unknown_part(kind: str, name: str, known: Iterable[str]) -> FileError:
-    hint = unknown_choice(kind, name, known).hint
-    return FileError(f"The page has a {kind} that these results do not have: {name}.", hint=hint, value=name)
+def _find_part(kind: str, name: str, parts: Iterable[Part]) -> Part:
+    by_name = {part.name: part for part in parts}
+    if name not in by_name:
+        hint = unknown_choice(kind, name, by_name).hint
+        raise FileError(f"The page has a {kind} that these results do not have: {name}.", hint=hint, value=name)
+    return by_name[name]
 
 
 def write_text(path: Path, text: str) -> None:

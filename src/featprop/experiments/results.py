@@ -55,7 +55,6 @@ class Result:
     settings: dict[str, Any] = field(default_factory=dict)  # of the model, where they differ from the defaults
     schedule: tuple[int, ...] = ()  # numbers of labels at which a strategy with a model was asked, the last its budget
     options: dict[str, Any] = field(default_factory=dict)  # of the strategy, where they differ from the defaults
-    state: dict[str, Any] = field(default_factory=dict)  # what the strategy carries to the next budget
     versions: dict[str, str] = field(default_factory=dict)  # of the packages, and the public form of the data
 
     @property

@@ -3,24 +3,12 @@
 .. code-block:: toml
 
     title = "Macro-F1 of a GCN"
-    datasets = ["cora", "citeseer", "pubmed", "corafull"]
-    strategies = ["random", "featprop", "coreset-mip"]
+    datasets = ["cora", "citeseer", "pubmed"]
+    strategies = ["random", "featprop", "anrmab[rounds=5]"]
     models = ["gcn"]
     seeds = 5
 
-    [stand-ins]                  # used instead of a data set that is not available
-    corafull = "coauthor-cs"
-
-    [only]                       # the data sets of a strategy that does not run on all of them
-    coreset-mip = ["cora", "citeseer"]
-
-    [options.coreset-mip]        # options of a strategy
-    time_limit = 60
-
-    [settings.gcn]               # settings of a model
-    hidden = 32
-
-The same strategy or model may run with several sets of options: ``["featprop", "featprop[layers=1]"]``.
+Options follow the name of a strategy or model, which may run with several: ``["featprop", "featprop[layers=1]"]``.
 """
 
 from __future__ import annotations
@@ -37,8 +25,8 @@ from typing import Any, NamedTuple
 from featprop.datasets import find, is_known
 from featprop.errors import FileError, ParameterError, quote_error, unknown_choice
 from featprop.experiments.paper import BUDGETS
-from featprop.models import MODELS, model_class
-from featprop.options import Registry, changed_options, options_of, parse_options, settings_of
+from featprop.models import MODELS
+from featprop.options import Registry, changed_options, parse_options, settings_of
 from featprop.strategies import STRATEGIES, get_strategy, strategy_class
 
 INITIAL_POOL_SIZE = 5
@@ -61,15 +49,14 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def parse(cls, registry: Registry[Any], text: str, options: Mapping[str, Mapping[str, Any]] = {}) -> Spec:
-        """Read and check ``name`` or ``name[option=value,…]``; `options`, by name, are defaults."""
+    def parse(cls, registry: Registry[Any], text: str) -> Spec:
+        """Read and check ``name`` or ``name[option=value,…]``."""
         found = SPEC.fullmatch(text.strip())
         if found is None:
             message = f"{text!r} is not a {registry.kind}."
             raise ParameterError(message, hint="Write name or name[option=value].", parameter=registry.kind, value=text)
         kind = registry.find(found[1])
-        chosen = dict(options.get(found[1], {}))
-        chosen |= {} if found[2] is None else parse_options(kind, found[2].split(","))
+        chosen = {} if found[2] is None else parse_options(kind, found[2].split(","))
         made = registry.make(found[1], **chosen)
         return cls(found[1], changed_options(kind, {name: settings_of(made)[name] for name in chosen}))
 
@@ -93,51 +80,28 @@ class Settings:
     models: Sequence[str] = ("gcn",)  # names, or name[setting=value,…]
     budgets: Sequence[int] = BUDGETS  # numbers of labelled nodes, ascending
     seeds: int = 5  # number of seeds; they are 0, 1, 2, …
-    epochs: int | None = None  # training epochs of every model that has them
-    stand_ins: Mapping[str, str] = field(default_factory=dict)
-    only: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        lists = {"datasets": self.datasets, "strategies": self.strategies, "models": self.models}
-        for name in ("stand_ins", "only", "options", "settings"):
-            _check(name, getattr(self, name), isinstance(getattr(self, name), Mapping), "a table of names and values")
-        lists |= {"stand_ins": list(self.stand_ins.values())} if self.stand_ins else {}
-        lists |= {f"only.{name}": places for name, places in self.only.items()}
-        for name, values in lists.items():
-            is_list = isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
-            is_set = is_list and len(set(values)) == len(values) and bool(values or name == "strategies")
-            _check(name, values, is_set, "a list of different names")
-        for name, places in self.only.items():
-            STRATEGIES.find(name)
-            known = {*self.datasets, *self.stand_ins.values()}
-            for place in set(places) - known:
-                raise unknown_choice(f"only.{name}", place, known)
-        for parameter, registry in (("options", STRATEGIES), ("settings", MODELS)):
-            for name, values in getattr(self, parameter).items():
-                _check(f"{parameter}.{name}", values, isinstance(values, Mapping), "a table of names and values")
-                registry.make(name, **values)
-        for name, number in {"seeds": self.seeds, "epochs": 1 if self.epochs is None else self.epochs}.items():
-            _check(name, number, type(number) is int and number >= 1, "a whole number of at least 1")
+        for name in ("datasets", "strategies", "models"):
+            names = getattr(self, name)
+            is_list = isinstance(names, list | tuple) and all(isinstance(each, str) for each in names)
+            _check(name, names, is_list and len(set(names)) == len(names), "a list of different names")
+        _check("datasets", self.datasets, bool(self.datasets), "a list of at least one name")
+        _check("seeds", self.seeds, type(self.seeds) is int and self.seeds >= 1, "a whole number of at least 1")
         is_list = isinstance(self.budgets, list | tuple) and all(type(number) is int for number in self.budgets)
-        is_ascending = is_list and bool(self.budgets) and list(self.budgets) == sorted(set(self.budgets))
+        is_ascending = is_list and bool(self.budgets) and list(self.budgets) == sorted({*self.budgets})
         is_valid = is_ascending and self.budgets[0] > INITIAL_POOL_SIZE
         _check("budgets", self.budgets, is_valid, f"whole numbers above {INITIAL_POOL_SIZE} in ascending order")
         self.strategy_specs()
         self.model_specs()
 
     def strategy_specs(self) -> list[Spec]:
-        """Return the strategies with their options."""
-        return [Spec.parse(STRATEGIES, text, self.options) for text in self.strategies]
+        """Return the strategies with their options; one that is listed twice occurs once."""
+        return list({str(spec): spec for spec in (Spec.parse(STRATEGIES, text) for text in self.strategies)}.values())
 
     def model_specs(self) -> list[Spec]:
         """Return the models with their settings; an experiment chooses the seed and the device itself."""
-        chosen = {name: dict(values) for name, values in self.settings.items()}
-        for name in {*MODELS.built_in, *MODELS.classes} if self.epochs is not None else ():
-            if "epochs" in options_of(model_class(name)):
-                chosen[name] = {"epochs": self.epochs, **chosen.get(name, {})}
-        specs = [Spec.parse(MODELS, text, chosen) for text in self.models]
+        specs = list({str(spec): spec for spec in (Spec.parse(MODELS, text) for text in self.models)}.values())
         for spec in specs:
             for name in {"random_state", "device"} & set(spec.options):
                 message = f"An experiment sets `{name}` of the model {spec.name} itself."
@@ -154,17 +118,15 @@ def read_settings(path: Path) -> Settings:
     """Read settings from a TOML file."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise FileError(f"{path} does not exist.", path=path) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise FileError(f"{path} is not a valid TOML file: {quote_error(error)}.", path=path) from error
-    known = {entry.name.replace("_", "-"): entry.name for entry in fields(Settings)}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FileError(f"Cannot read settings from {path}: {quote_error(error)}.", path=path) from error
+    known = [entry.name for entry in fields(Settings)]
     for key in set(content) - set(known):
         hint = unknown_choice("key", key, known).hint
         raise FileError(f"{path} has an unknown key: {key}.", hint=hint, path=path, value=key, choices=known)
     for key in {"datasets", "strategies"} - set(content):
         raise FileError(f"{path} does not name any {key}.", hint=f"Add {key} = [...].", path=path)
-    return Settings(**{known[key]: value for key, value in content.items()})
+    return Settings(**content)
 
 
 class Cell(NamedTuple):
@@ -208,34 +170,28 @@ class Trial:
         reached = [each for each in self.budgets if each <= budget]
         return tuple(size for before, after in pairwise([0, *reached]) for size in strategy.steps(before, after))
 
-    def cells(self, budget: int | None = None) -> Iterator[Cell]:
-        """Yield the cells of one budget or of all budgets."""
-        budgets = self.budgets if budget is None else (budget,)
-        for amount, seed, model, protocol in product(budgets, self.seeds, self.models, PROTOCOLS):
+    def cells(self) -> Iterator[Cell]:
+        """Yield the cells of all budgets."""
+        for budget, seed, model, protocol in product(self.budgets, self.seeds, self.models, PROTOCOLS):
             specs = (self.strategy.name, self.strategy.key, model.name, model.key)
-            yield Cell(self.graph, *specs, self.schedule(amount), amount, seed, protocol)
+            yield Cell(self.graph, *specs, self.schedule(budget), budget, seed, protocol)
 
     def __str__(self) -> str:
         models = " and ".join(map(str, self.models))
         return f"{self.dataset}, {self.strategy}, {models}, seeds {self.seeds[0]} to {self.seeds[-1]}"
 
 
-def plan_trials(settings: Settings, graphs: dict[str, str]) -> list[Trial]:
-    """Return the trials of the settings on the available data sets; `graphs` has their fingerprints by name."""
-    seeds, models = range(settings.seeds), tuple({str(spec): spec for spec in settings.model_specs()}.values())
+def plan_trials(settings: Settings, graphs: Mapping[str, str]) -> list[Trial]:
+    """Return the trials of the settings; `graphs` has the fingerprints of the available data sets by name."""
+    seeds, models = range(settings.seeds), tuple(settings.model_specs())
     batches = [tuple(seeds[start : start + SEEDS_PER_TRIAL]) for start in seeds[::SEEDS_PER_TRIAL]]
     trials = []
-    strategies = {str(spec): spec for spec in settings.strategy_specs()}
-    for dataset, strategy in product(graphs, strategies.values()):
-        places = settings.only.get(strategy.name, settings.datasets)
-        if dataset in {
-            canonical_name(name) for place in places for name in (place, settings.stand_ins.get(place, place))
-        }:
-            several = [(model,) for model in models] if strategy_class(strategy.name).looks_at_model() else [models]
-            trials += [
-                Trial(dataset, graphs[dataset], strategy, specs, tuple(settings.budgets), batch)
-                for specs, batch in product(several, batches)
-            ]
+    for (dataset, graph), strategy in product(graphs.items(), settings.strategy_specs()):
+        several = [(model,) for model in models] if strategy_class(strategy.name).looks_at_model() else [models]
+        trials += [
+            Trial(dataset, graph, strategy, specs, tuple(settings.budgets), batch)
+            for specs, batch in product(several, batches)
+        ]
     return trials
 
 

@@ -23,6 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 
+from featprop.errors import FileError
 from featprop.experiments import paper
 from featprop.experiments.results import Result
 
@@ -76,6 +77,11 @@ class Runs:
         """Standard error of `means`."""
         return np.asarray(self.deviations / np.sqrt(len(self.seeds)))
 
+    def text(self, places: int) -> str:
+        """Return the mean and, with several seeds, the standard deviation."""
+        spread = f" ± {self.deviation:.{places}f}" if len(self.seeds) > 1 else ""
+        return f"{self.mean:.{places}f}{spread}"
+
 
 def paired_test(best: Runs, other: Runs) -> float | None:
     """Return the p-value of a paired t-test of the means by seed; None with fewer than two seeds in common."""
@@ -119,36 +125,42 @@ class Results:
 
     def __init__(self, lines: Iterable[Result]) -> None:
         self.lines = list(lines)
-        graphs, schedules = _graph_details(self.lines), _strategy_details(self.lines)
-        rows = [
-            (
-                (line.dataset, graph),
-                (line.strategy, details),
-                (line.model, _details(line.settings)),
-                line.protocol,
-                *(getattr(line, column) for column in COLUMNS),
-                number,
-            )
-            for number, (line, graph, several) in enumerate(zip(self.lines, graphs, schedules, strict=True))
-            for details in several
-        ]
-        table = pd.DataFrame(rows, columns=[*KEYS, *COLUMNS, "line"])
+        columns = [*KEYS, *COLUMNS]
+        rows = [[getattr(line, column) for column in columns] for line in self.lines]
+        self.table = pd.DataFrame(rows, columns=columns).assign(line=range(len(rows)))
         names = {line.dataset for line in self.lines}
-        variants = {
-            "dataset": _name_variants(
-                table.dataset, lambda name: paper.dataset_title(name, names), [*paper.DATASETS, *paper.STAND_INS]
-            ),
-            "strategy": _name_variants(table.strategy, paper.strategy_title, [*paper.STRATEGIES]),
-            "model": _name_variants(table.model, paper.model_title, [*paper.MODELS]),
-        }
-        for column, found in variants.items():
-            table[column] = [found[pair].key for pair in table[column]]
-        self.datasets, self.strategies, self.models = (
-            {variant.key: variant for variant in found.values()} for found in variants.values()
+        graphs = Counter(name for name, graph in {(line.dataset, line.graph) for line in self.lines} if graph)
+        several = [(line.graph[:6],) if line.graph and graphs[line.dataset] > 1 else () for line in self.lines]
+        self.datasets = self._name_variants(
+            "dataset", several, lambda name: paper.dataset_title(name, names), [*paper.DATASETS, *paper.STAND_INS]
         )
-        self.table = table.drop_duplicates([*KEYS, "budget", "seed"])
+        options = [_details(line.options) for line in self.lines]
+        self.strategies = self._name_variants("strategy", options, paper.strategy_title, [*paper.STRATEGIES])
+        settings = [_details(line.settings) for line in self.lines]
+        self.models = self._name_variants("model", settings, paper.model_title, [*paper.MODELS])
+        _check_schedules(self.table)
+        self.table = self.table.drop_duplicates([*KEYS, "budget", "seed"])
         self._groups = dict(iter(self.table.groupby(KEYS, sort=False)))
         self.budgets_of = lru_cache(maxsize=None)(self._budgets_of)
+
+    def _name_variants(
+        self, column: str, details: Sequence[Details], title_of: Callable[[str], str], first: Sequence[str]
+    ) -> dict[str, Variant]:
+        """Replace the names in a column by the keys of their variants; return these, the names in `first` first."""
+        places = {name: place for place, name in enumerate(first)}
+        pairs = list(zip(self.table[column].tolist(), details, strict=True))
+        ordered = sorted(set(pairs), key=lambda pair: (places.get(pair[0], len(places)), pair))
+        counts = Counter(name for name, _ in ordered)
+        variants = {}
+        for name, added in ordered:
+            key, title = name, title_of(name)
+            if added and counts[name] > 1:
+                key = f"{name}[{','.join(detail.replace(' = ', '=') for detail in added)}]"
+                opened = f"{title[:-1]}, " if title.endswith(")") else f"{title} ("
+                title = f"{opened}{', '.join(added)})"
+            variants[name, added] = Variant(name, added, key, title)
+        self.table[column] = [variants[pair].key for pair in pairs]
+        return {variant.key: variant for variant in variants.values()}
 
     def of(self, dataset: str, strategy: str, model: str, protocol: str) -> pd.DataFrame:
         """Return the rows of one strategy on one data set."""
@@ -180,58 +192,23 @@ class Results:
         complete = ~np.isnan(percent).any(axis=0)
         return Runs(budgets, tuple(seeds[complete].tolist()), percent[:, complete]) if complete.any() else None
 
+    def runs_by_strategy(self, metric: str, dataset: str, model: str, protocol: str) -> dict[str, Runs]:
+        """Return the runs of the strategies that have some."""
+        found = {name: self.runs(metric, dataset, name, model, protocol) for name in self.strategies}
+        return {name: runs for name, runs in found.items() if runs}
 
-def _name_variants(
-    found: Iterable[tuple[str, Details]], title_of: Callable[[str], str], first: Sequence[str]
-) -> dict[tuple[str, Details], Variant]:
-    """Return a variant for each name with each of its details; the names in `first` come first, in its order."""
-    places = {name: place for place, name in enumerate(first)}
-    pairs = sorted(set(found), key=lambda pair: (places.get(pair[0], len(places)), pair))
-    counts = Counter(name for name, _ in pairs)
-    variants = {}
-    for name, details in pairs:
-        key, title = name, title_of(name)
-        if details and counts[name] > 1:
-            key = f"{name}[{','.join(detail.replace(' = ', '=') for detail in details)}]"
-            opened = f"{title[:-1]}, " if title.endswith(")") else f"{title} ("
-            title = f"{opened}{', '.join(details)})"
-        variants[name, details] = Variant(name, details, key, title)
-    return variants
+
+def _check_schedules(table: pd.DataFrame) -> None:
+    """Refuse results in which a strategy reached its budgets through different smaller ones."""
+    for (dataset, strategy, _), schedules in table.groupby(["dataset", "strategy", "model"]).schedule:
+        longest = max(schedules, key=len)
+        if any(each != longest[: len(each)] for each in set(schedules)):
+            raise FileError(
+                f"The results of {strategy} on {dataset} were made with different lists of budgets.",
+                hint="Keep them in separate folders, and make a report of each.",
+                value=strategy,
+            )
 
 
 def _details(content: Mapping[str, Any]) -> Details:
     return tuple(f"{name} = {value}" for name, value in sorted(content.items()))
-
-
-def _graph_details(lines: Sequence[Result]) -> list[Details]:
-    """Return the start of each line's fingerprint where its data set has several graphs."""
-    counts = Counter(name for name, graph in {(line.dataset, line.graph) for line in lines} if graph)
-    return [(line.graph[:6],) if line.graph and counts[line.dataset] > 1 else () for line in lines]
-
-
-def _strategy_details(lines: Sequence[Result]) -> list[list[Details]]:
-    """Return the options of each line's strategy, and its schedule where one graph has several.
-
-    A strategy that looks at a model reaches a budget through smaller ones. Two schedules on one graph are two variants;
-    a line that both have in common belongs to both. The paper's schedule is not spelled out.
-    """
-    ways = [
-        (line.strategy, _details(line.options), line.dataset, line.graph, line.model, _details(line.settings))
-        for line in lines
-    ]
-    schedules = defaultdict(set)
-    for way, line in zip(ways, lines, strict=True):
-        schedules[way].add(tuple(line.schedule))
-    longest = {
-        way: [one for one in found if not any(one == other[: len(one)] for other in found - {one})]
-        for way, found in schedules.items()
-    }
-    is_split = {way[:2] for way, found in longest.items() if len(found) > 1}
-    details: list[list[Details]] = []
-    for way, line in zip(ways, lines, strict=True):
-        reached = [one for one in longest[way] if one[: len(line.schedule)] == tuple(line.schedule)]
-        details.append([])
-        for one in reached:
-            is_shown = way[:2] in is_split and one != paper.BUDGETS[: len(one)]
-            details[-1].append((*way[1], f"budgets = {'-'.join(map(str, one))}") if is_shown else way[1])
-    return details

@@ -26,6 +26,31 @@ from featprop.web.common.templates import render_template
 EMPTY = "–"
 DEFAULT = (DEFAULT_STRATEGY, DEFAULT_MODEL)
 SIGNIFICANCE_LEVEL = 0.05
+LATEX = str.maketrans(
+    {
+        **{sign: rf"\{sign}" for sign in "&%#_${}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": "$<$",
+        ">": "$>$",
+        "±": r"$\pm$",
+        "−": "$-$",
+        "²": "$^2$",
+        "–": "--",
+    }
+)
+
+LATEX_TABLE = r"""\begin{{table}}
+\centering
+\caption{{{caption}}}
+\begin{{tabular}}{{{columns}}}
+\toprule
+{heads}\midrule
+{body}\bottomrule
+\end{{tabular}}
+\end{{table}}
+"""
 
 Rows = Mapping[str, Mapping[str, str]]
 """Cells by row and column."""
@@ -94,11 +119,18 @@ class Table:
 
     def latex(self) -> str:
         """Return a table that needs only the package booktabs."""
-        return render_template("experiments/table.tex.j2", table=self)
+        groups = " & ".join(
+            rf"\multicolumn{{{span}}}{{c}}{{{_escape_latex(title)}}}" if title else " & " * (span - 1)
+            for title, span in self.groups
+        )
+        head, *rows = (" & ".join(map(_escape_latex, row)) for row in [self.columns, *self.rows])
+        caption, columns = _escape_latex(f"{self.title}. {self.note}"), "l" + "r" * (len(self.columns) - 1)
+        heads, body = ("".join(f"{row} \\\\\n" for row in part) for part in ([groups, head], rows))
+        return LATEX_TABLE.format(caption=caption, columns=columns, heads=heads, body=body)
 
     def html(self) -> Markup:
         """Return the table as an element of a page."""
-        return Markup(render_template("experiments/table.html.j2", table=self, openings=self.starts[1:]))
+        return render_template("experiments/table.html.j2", table=self, openings=self.starts[1:])
 
     def text(self) -> str:
         """Return the table for a terminal, without its title and its note."""
@@ -110,6 +142,12 @@ class Table:
         )
         body = ["   ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines]
         return "\n".join(line.rstrip() for line in [heads, *body])
+
+
+def _escape_latex(text: str) -> str:
+    """Return text for LaTeX, bold if it is in ``**``."""
+    escaped = text.strip("*").translate(LATEX) if text.startswith("**") else text.translate(LATEX)
+    return rf"\textbf{{{escaped}}}" if text.startswith("**") else escaped
 
 
 def _bold(text: str, is_bold: bool) -> str:
@@ -138,8 +176,7 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
     blocks = {"": _strategy_heads(results, names)}
     has_paper = False
     for dataset, variant in results.datasets.items():
-        found = {name: results.runs(metric, dataset, name, model, protocol) for name in names}
-        runs = {name: each for name, each in found.items() if each}
+        runs = results.runs_by_strategy(metric, dataset, model, protocol)
         if not runs:
             continue
         best = max(runs, key=lambda name: runs[name].mean)
@@ -149,7 +186,7 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
             ours, theirs = runs.get(name), printed[name]
             p = paired_test(runs[best], ours) if ours and name != best else None
             cells[name] = {
-                "ours": _bold(_format_spread(ours), name == best) if ours else EMPTY,
+                "ours": _bold(ours.text(2), name == best) if ours else EMPTY,
                 "p": "" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}",
             }
             if any(printed.values()):
@@ -183,16 +220,11 @@ def _score_note(results: Results, rows: pd.DataFrame, model: str, protocol: str,
     return note + (f" The paper's numbers are over {papers}." if has_paper and budgets != papers else "")
 
 
-def _format_spread(runs: Runs) -> str:
-    return f"{runs.mean:.2f} ± {runs.deviation:.2f}" if len(runs.seeds) > 1 else f"{runs.mean:.2f}"
-
-
 def matrix_table(results: Results, metric: str, model: str, protocol: str) -> Table | None:
     """Return one metric of every strategy at every budget, with its standard error; None without results."""
     blocks: dict[str, Rows] = {}
     for dataset, variant in results.datasets.items():
-        found = {name: results.runs(metric, dataset, name, model, protocol) for name in results.strategies}
-        runs = {name: each for name, each in found.items() if each}
+        runs = results.runs_by_strategy(metric, dataset, model, protocol)
         if not runs:
             continue
         best = np.max([each.means for each in runs.values()], axis=0)

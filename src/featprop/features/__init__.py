@@ -1,7 +1,7 @@
 """Columns of a table become features: profile them, encode them, weight them, save that as JSON, and replay it."""
 
-from featprop.features.preprocessor import TablePreprocessor, profile
-from featprop.features.profile import ColumnProfile, Kind, Reason
+from featprop.features.preprocessor import ColumnProfile, TablePreprocessor, profile
+from featprop.features.profile import Kind, Reason
 from featprop.features.targets import Leak, LeakReason, check_target, find_leaks, suggest_label
 
 __all__ = [

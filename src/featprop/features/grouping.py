@@ -42,14 +42,14 @@ def find_groups(
     their distributions are alike, and many numeric columns of mostly zeros and nothing below zero: counted words.
     """
     spreads: dict[str, Spread] = {}
-    for name, inference in kinds.items():
-        is_numeric = inference.kind in (Kind.NUMBER, Kind.FLAG) or inference.reason == Reason.CONSTANT
-        if is_numeric and inference.reason != Reason.REQUESTED:
-            numbers = read_numbers(columns[name], decimal).values
-            if not np.isnan(numbers).any():
-                spreads[name] = _measure_spread(numbers)
     numbered: dict[str, list[str]] = {}
-    for name in spreads:
+    for name, (kind, reason) in kinds.items():
+        if kind not in (Kind.NUMBER, Kind.FLAG) and reason != Reason.CONSTANT:
+            continue
+        numbers = read_numbers(columns[name], decimal or ".")
+        if reason == Reason.REQUESTED or np.isnan(numbers).any():
+            continue
+        spreads[name] = _measure_spread(numbers)
         if match := re.fullmatch(r"(.*?[^0-9]?)\[?[0-9]+\]?", name):
             numbered.setdefault(match[1], []).append(name)
     groups = [
@@ -65,22 +65,21 @@ def find_groups(
 def _measure_spread(numbers: NDArray[np.float64]) -> Spread:
     with np.errstate(over="ignore", invalid="ignore"):
         deviation, offset = float(numbers.std()), float(abs(numbers.mean()))
-    is_counts = numbers.min(initial=0) >= 0 and np.count_nonzero(numbers) <= (1 - MIN_ZERO_SHARE) * len(numbers)
-    is_heavy = False
-    if not is_counts and 0 < deviation < np.inf:
-        is_heavy = is_heavy_tailed(numbers, *robust_scale(numbers))
-    return Spread(deviation, offset, is_heavy, bool(is_counts))
+    is_counts = bool(numbers.min(initial=0) >= 0 and np.mean(numbers != 0) <= 1 - MIN_ZERO_SHARE)
+    may_be_heavy = not is_counts and 0 < deviation < np.inf
+    is_heavy = may_be_heavy and is_heavy_tailed(numbers, *robust_scale(numbers))
+    return Spread(deviation, offset, is_heavy, is_counts)
 
 
 def _are_alike(columns: list[Spread]) -> bool:
-    """Return whether all columns are counts, or have similar deviations around 0 without heavy tails."""
+    """Return whether all columns are counts, or most have similar deviations around 0 without heavy tails."""
     if all(column.is_counts for column in columns):
         return True
-    deviations = np.array([column.deviation for column in columns])
-    varying = deviations > 0
-    if not varying.any() or not np.isfinite(deviations).all():
+    varying = [column for column in columns if column.deviation > 0]
+    deviations = [column.deviation for column in varying]
+    if not varying or not np.isfinite(deviations).all():
         return False
-    usual = float(np.median(deviations[varying]))
+    usual = float(np.median(deviations))
     offset = float(np.median([column.offset for column in columns]))
-    heavy = np.mean([column.is_heavy_tailed for column in columns if column.deviation > 0])
-    return bool(deviations.max() <= MAX_SPREAD_RATIO * usual and offset <= MAX_OFFSET * usual and heavy <= 0.5)
+    heavy = np.mean([column.is_heavy_tailed for column in varying])
+    return bool(max(deviations) <= MAX_SPREAD_RATIO * usual and offset <= MAX_OFFSET * usual and heavy <= 0.5)

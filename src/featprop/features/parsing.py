@@ -2,15 +2,15 @@
 
 A text column may hold numbers with decimal commas, thousands separators, currency signs and percent signs, dates in
 the usual forms, and lists such as ``[0.5, 1]`` and ``1;0;0``. Where the values of a column allow two readings
-(``1.234``, ``03/04/2020``), the result says so.
+(``1.234``, ``03/04/2020``), `find_decimal_mark` and `find_date_form` say so.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -35,8 +35,6 @@ MISSING_WORDS = BLANKS | {
 
 MIN_READ_SHARE = 0.9
 """Share of the known values that must be numbers, dates or lists for a text column to be one of these."""
-MIN_ROWS_FOR_ONE_UNREAD = 5
-"""Number of values from which on one may be unreadable, whatever its share."""
 
 PLAIN_NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"
 MAYBE_THOUSANDS = r"^-?[1-9][0-9]{0,2}\.[0-9]{3}$"
@@ -44,60 +42,28 @@ SPACES = " \t\u00a0\u2007\u2009\u202f"
 APOSTROPHES = "'’"
 CURRENCY = r"(?:\p{Sc}|EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|kr|zł)"
 
-DATE_START = r"^[0-9]{1,4}[-./ ]\S|^\p{L}{3,9}\.? [0-9]"
 ISO_DATE = r"^[12]\d{3}[-/]\d{1,2}[-/]\d"
 DATE_FORMS = (
     "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%b %d, %Y", "%d-%b-%Y", "%d %B %Y", "%B %d, %Y",
-    "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%b-%y",
 )  # fmt: skip
 """Forms of dates besides ISO; of two that fit equally well the first counts, so days come before months."""
+YEAR = r"\d{4}"
 TIME_FORMS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-SHORT_YEAR = r"(\d{2}[./]\d{2}[./]|\d{1,2}-\p{L}+-)\d{2}"
 
 LIST_TEXT = r"(?s)^\[.*\]$|^[-+.0-9eE]+(?:\s?;\s?[-+.0-9eE]+)+$"
-SECOND_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedColumn:
-    """Numbers or dates read from a column."""
+class Form(NamedTuple):
+    """How the numbers or dates of a text column are written."""
 
-    values: NDArray[np.float64]  # numbers, or seconds since 1970; NaN where a value is missing or unreadable
-    unread: NDArray[np.bool_]  # which values are neither missing nor readable
-    form: str = ""  # decimal mark, or `strptime` form of dates; empty for typed columns and ISO dates
-    is_ambiguous: bool = False  # whether every value also has another reading, as another number or date
-
-    @property
-    def is_mostly_read(self) -> bool:
-        """Whether nearly all known values could be read."""
-        read = int(np.count_nonzero(~np.isnan(self.values)))
-        return is_most(read, read + int(np.count_nonzero(self.unread)))
-
-    @classmethod
-    def of_floats(cls, numbers: NDArray[np.float64], form: str = "") -> ParsedColumn:
-        """Return numbers, of which the infinite ones count as missing."""
-        return cls(np.where(np.isfinite(numbers), numbers, np.nan), np.isinf(numbers), form)
-
-    @classmethod
-    def all_unread(cls, values: pa.Array) -> ParsedColumn:
-        """Return a column of which no value can be read."""
-        return cls(np.full(len(values), np.nan), as_mask(values.is_valid()))
-
-    def take(self, codes: pa.Array) -> ParsedColumn:
-        """Return the values at these positions, a null position being a missing value."""
-        places = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False)
-        values, unread = np.append(self.values, np.nan)[places], np.append(self.unread, False)[places]
-        return replace(self, values=values, unread=unread)
+    text: str  # decimal mark, or form of dates as `strptime` has it, empty for ISO dates
+    is_ambiguous: bool  # whether another form reads all values as well, but differently
 
 
-def is_missing(texts: pa.Array) -> pa.Array:
-    """Return which texts are null or one of `MISSING_WORDS`, ignoring case and surrounding spaces."""
-    return _is_null_or_in(texts, MISSING_WORDS)
-
-
-def is_blank(texts: pa.Array) -> pa.Array:
-    """Return which texts are null or one of `BLANKS`: a category may be called NA or unknown."""
-    return _is_null_or_in(texts, BLANKS)
+def is_missing(texts: pa.Array, words: frozenset[str] = MISSING_WORDS) -> pa.Array:
+    """Return which texts are null or one of these words, ignoring case and surrounding spaces."""
+    plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+    return pc.or_kleene(pc.is_null(texts), pc.is_in(plain, value_set=pa.array(sorted(words), plain.type)))
 
 
 def is_no_class(name: Hashable) -> bool:
@@ -105,30 +71,35 @@ def is_no_class(name: Hashable) -> bool:
     return isinstance(name, str) and (name.strip().lower() in BLANKS or name.strip() == "None")
 
 
-def _is_null_or_in(texts: pa.Array, words: frozenset[str]) -> pa.Array:
-    plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
-    return pc.or_kleene(pc.is_null(texts), pc.is_in(plain, value_set=pa.array(sorted(words), plain.type)))
+def has_value(values: pa.Array) -> NDArray[np.bool_]:
+    """Return which values are neither null, NaN nor a word for nothing."""
+    is_text = pa.types.is_string(values.type)
+    return ~as_mask(is_missing(values) if is_text else pc.is_null(values, nan_is_null=True))
 
 
 def is_most(count: int, known: int) -> bool:
-    """Return whether `count` of the `known` values are nearly all of them, or all but one."""
-    one_unread = known >= MIN_ROWS_FOR_ONE_UNREAD and count == known - 1
-    return known > 0 and (count >= MIN_READ_SHARE * known or one_unread)
+    """Return whether `count` of the `known` values are nearly all of them."""
+    return known > 0 and count >= MIN_READ_SHARE * known
+
+
+def is_mostly_read(read: NDArray[np.float64], values: pa.Array) -> bool:
+    """Return whether nearly all values of a column were read as numbers or dates."""
+    return is_most(int(np.count_nonzero(~np.isnan(read))), int(np.count_nonzero(has_value(values))))
 
 
 def plain_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return a column as one array, without dictionaries and views, and with one type for text."""
+    """Return a column as one array without dictionaries, with one type for text and seconds for durations and times."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_run_end_encoded(array.type):
-        array = pc.run_end_decode(array)
-    if pa.types.is_decimal(array.type):
+    kind = array.type
+    if pa.types.is_decimal(kind):
         return array.cast(pa.float64(), safe=False)
-    if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return array.cast(pa.string())
+    if pa.types.is_duration(kind) or pa.types.is_time(kind):
+        exact = array.cast(pa.duration("us") if pa.types.is_duration(kind) else pa.time64("us"), safe=False)
+        return pc.divide(exact.cast(pa.int64()).cast(pa.float64(), safe=False), 1e6)
     return array
 
 
@@ -163,66 +134,54 @@ def as_text(values: pa.Array) -> pa.Array | None:
         if whole.as_py() and (pc.max(pc.abs(numbers)).as_py() or 0) < 2**53:
             values = pc.if_else(pc.is_nan(numbers), None, numbers).cast(pa.int64())
     try:
-        return trim_text(values.cast(pa.string()))
+        text = clean_text(values.cast(pa.string()), BLANKS)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return None
+    return pc.if_else(pc.equal(text, "-0"), "0", text) if pa.types.is_floating(values.type) else text
 
 
-def trim_text(text: pa.Array) -> pa.Array:
-    """Return text without surrounding spaces, null where it is blank."""
-    text = pc.utf8_trim_whitespace(text)
-    return _without(text, is_blank(text))
+def clean_text(text: pa.Array, words: frozenset[str] = MISSING_WORDS) -> pa.Array:
+    """Return text without surrounding spaces, null where it is one of these words."""
+    return pc.if_else(is_missing(text, words), pa.scalar(None, pa.string()), pc.utf8_trim_whitespace(text))
 
 
 def holds_numbers(kind: pa.DataType) -> bool:
     """Return whether `read_numbers` reads values of this type, which is not text."""
-    types = pa.types
-    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-    return bool(is_number or types.is_duration(kind) or types.is_time(kind))
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
 
 
-def read_numbers(values: pa.Array, decimal: str | None = None, *, force: bool = False) -> ParsedColumn:
-    """Read a column as numbers.
+def read_numbers(values: pa.Array, decimal: str = ".") -> NDArray[np.float64]:
+    """Read a column as numbers, NaN where a value is missing, infinite or not a number.
 
-    Durations and times of day are seconds. Infinite numbers are missing. A text that is a number with one of the two
-    decimal marks only is read with that one.
-
-    Parameters
-    ----------
-    values
-        A typed or a text column.
-    decimal
-        Decimal mark (``"."`` or ``","``) of a text column whose values do not show it.
-    force
-        Use `decimal` for values that allow both, whatever the other values show.
+    Text that both decimal marks make a number is read with `decimal`, other text with the mark it shows.
     """
-    kind = values.type
-    if pa.types.is_string(kind):
-        coded = values.dictionary_encode()
-        return _read_number_texts(coded.dictionary, decimal, force).take(coded.indices)
-    if not holds_numbers(kind):
-        return ParsedColumn.all_unread(values)
-    if pa.types.is_duration(kind) or pa.types.is_time(kind):
-        whole = values.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
-        return ParsedColumn.of_floats(as_floats(whole) / SECOND_PARTS[kind.unit])
-    return ParsedColumn.of_floats(as_floats(values.cast(pa.uint8()) if pa.types.is_boolean(kind) else values))
+
+    def read(distinct: pa.Array) -> NDArray[np.float64]:
+        text = clean_text(distinct)
+        if decimal == "." and _matches_all(text, PLAIN_NUMBER):
+            return as_floats(text)
+        marks = (".", ",") if decimal == "." else (",", ".")
+        return as_floats(*_evaluate(text, f"coalesce({_number_sql(*marks)}, {_number_sql(*reversed(marks))})"))
+
+    if holds_numbers(values.type):
+        numbers = as_floats(values)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+    return _read_distinct(values, read)
 
 
-def _read_number_texts(values: pa.Array, decimal: str | None, force: bool) -> ParsedColumn:
-    text = _known_text(values)
-    is_plain = pc.all(pc.match_substring_regex(text, PLAIN_NUMBER), min_count=0).as_py()
-    if is_plain and not pc.any(pc.match_substring_regex(text, MAYBE_THOUSANDS), min_count=0).as_py():
-        return ParsedColumn.of_floats(as_floats(text), ".")
-    point, comma = (as_floats(each) for each in _evaluate(text, [_number_sql(".", ","), _number_sql(",", ".")]))
-    read_by_point, read_by_comma = ~np.isnan(point), ~np.isnan(comma)
-    lead = 0 if force else np.count_nonzero(read_by_comma) - np.count_nonzero(read_by_point)
-    mark = ("," if lead > 0 else ".") if lead else decimal or "."
-    first, second = (comma, point) if mark == "," else (point, comma)
-    numbers = np.where(np.isnan(first), second, first)
-    differ = bool((read_by_point & read_by_comma & (point != comma)).any())
-    return ParsedColumn(
-        numbers, as_mask(text.is_valid()) & np.isnan(numbers), mark, differ and not lead and not decimal
-    )
+def find_decimal_mark(values: pa.Array, default: str | None = None) -> Form:
+    """Return the decimal mark of a column: the one that reads more of its values, `default` or a point in a tie."""
+    if not pa.types.is_string(values.type):
+        return Form(default or ".", is_ambiguous=False)
+    text = clean_text(pc.unique(values))
+    if _matches_all(text, PLAIN_NUMBER) and not as_mask(pc.match_substring_regex(text, MAYBE_THOUSANDS)).any():
+        return Form(".", is_ambiguous=False)
+    point, comma = map(as_floats, _evaluate(text, _number_sql(".", ","), _number_sql(",", ".")))
+    lead = np.count_nonzero(~np.isnan(comma)) - np.count_nonzero(~np.isnan(point))
+    if lead:
+        return Form("," if lead > 0 else ".", is_ambiguous=False)
+    differ = bool((point != comma)[~np.isnan(point) & ~np.isnan(comma)].any())
+    return Form(default or ".", differ and default is None)
 
 
 def _number_sql(point: str, comma: str) -> str:
@@ -238,45 +197,30 @@ def _number_sql(point: str, comma: str) -> str:
     return f"CASE WHEN regexp_full_match(t, {_quote(pattern)}) THEN {number} / if(ends_with(t, '%'), 100, 1) END"
 
 
-def read_dates(values: pa.Array, form: str | None = None) -> ParsedColumn:
-    """Read a column as dates, in seconds since 1970.
-
-    Parameters
-    ----------
-    values
-        A typed or a text column.
-    form
-        Form of the dates that are not ISO dates, one of `DATE_FORMS`; found from the values if not given.
-    """
+def read_dates(values: pa.Array, form: str = "") -> NDArray[np.float64]:
+    """Read a column as dates in seconds since 1970, NaN where a value is missing, or neither ISO nor of this form."""
     kind = values.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         whole = values.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64())
-        return ParsedColumn(as_floats(whole) / 1e6, np.zeros(len(values), dtype=bool))
-    if not pa.types.is_string(kind):
-        return ParsedColumn.all_unread(values)
-    coded = values.dictionary_encode()
-    text = _known_text(coded.dictionary)
-    is_ambiguous = False
-    if form is None:
-        starts = int(np.count_nonzero(as_mask(pc.match_substring_regex(text, DATE_START))))
-        if not is_most(starts, len(text) - text.null_count):
-            return ParsedColumn.all_unread(values)
-        form, is_ambiguous = _find_date_form(sample(text.drop_null()))
-    seconds = as_floats(_evaluate(text, [_date_sql(form)])[0])
-    return ParsedColumn(seconds, as_mask(text.is_valid()) & np.isnan(seconds), form, is_ambiguous).take(coded.indices)
+        return as_floats(whole) / 1e6
+    return _read_distinct(values, lambda texts: as_floats(*_evaluate(clean_text(texts), _date_sql(form))))
 
 
-def _find_date_form(text: pa.Array) -> tuple[str, bool]:
-    """Return the form of the dates that are not ISO dates, and whether days and months may be swapped."""
-    iso, *others = (as_floats(each) for each in _evaluate(text, list(map(_date_sql, ("", *DATE_FORMS)))))
-    read = {form: np.where(np.isnan(iso), seconds, np.nan) for form, seconds in zip(DATE_FORMS, others, strict=True)}
+def find_date_form(values: pa.Array) -> Form:
+    """Return the form of the dates of a column that are not ISO dates; ambiguous if days and months may be swapped."""
+    if not pa.types.is_string(values.type):
+        return Form("", is_ambiguous=False)
+    text = sample(clean_text(pc.unique(values)).drop_null())
+    text = text.filter(pc.match_substring_regex(text, YEAR))
+    iso, *others = (as_floats(each) for each in _evaluate(text, *map(_date_sql, ("", *DATE_FORMS))))
+    read = {form: seconds[np.isnan(iso)] for form, seconds in zip(DATE_FORMS, others, strict=True)}
     counts = {form: int(np.count_nonzero(~np.isnan(seconds))) for form, seconds in read.items()}
     best = max(counts, key=counts.__getitem__)
     if not counts[best]:
-        return "", False
-    swapped = best.translate(str.maketrans("dm", "md"))
-    has_twin = "%m" in best and counts.get(swapped) == counts[best]
-    return best, has_twin and not np.array_equal(read[best], read[swapped], equal_nan=True)
+        return Form("", is_ambiguous=False)
+    twin = best.translate(str.maketrans("dm", "md"))
+    may_be_swapped = twin != best and counts.get(twin) == counts[best]
+    return Form(best, may_be_swapped and not np.array_equal(read[best], read[twin], equal_nan=True))
 
 
 def _date_sql(form: str) -> str:
@@ -284,25 +228,14 @@ def _date_sql(form: str) -> str:
     iso = f"CASE WHEN regexp_matches(t, {_quote(ISO_DATE)}) THEN TRY_CAST(t AS TIMESTAMP) END"
     if not form:
         return f"epoch({iso})"
-    if form.endswith("%y"):
-        other = f"CASE WHEN regexp_full_match(t, {_quote(SHORT_YEAR)}) THEN try_strptime(t, '{form}') END"
-    else:
-        forms = ", ".join(f"'{form}{time}'" for time in TIME_FORMS)
-        other = rf"CASE WHEN regexp_matches(t, '\d{{4}}') THEN try_strptime(t, [{forms}]) END"
-    return f"epoch(coalesce({iso}, {other}))"
+    forms = ", ".join(f"'{form}{time}'" for time in TIME_FORMS)
+    return rf"epoch(coalesce({iso}, CASE WHEN regexp_matches(t, '{YEAR}') THEN try_strptime(t, [{forms}]) END))"
 
 
 def read_lists(values: pa.Array, item: pa.DataType | None = None) -> pa.Array | None:
-    """Return a column of lists of float64 or of string, or None if it is not one.
+    """Return a column of lists of float64 or of string, the type `item` if given, or None if it is not one.
 
     Text such as ``[0.5, 1]``, ``["a", "b"]`` and ``1;0;0`` is read as lists, null where a value is not one.
-
-    Parameters
-    ----------
-    values
-        A typed or a text column.
-    item
-        Type of the items, float64 or string; found from the values if not given.
     """
     kind = values.type
     if pa.types.is_string(kind):
@@ -317,39 +250,43 @@ def read_lists(values: pa.Array, item: pa.DataType | None = None) -> pa.Array | 
 
 
 def _read_list_texts(values: pa.Array, item: pa.DataType | None) -> pa.Array | None:
-    text = _known_text(values)
+    text = clean_text(values)
     is_list = pc.match_substring_regex(text, LIST_TEXT)
     if item is None and not is_most(int(np.count_nonzero(as_mask(is_list))), len(text) - text.null_count):
         return None
-    text = _without(text, pc.invert(is_list))
+    text = pc.if_else(is_list, text, pa.scalar(None, pa.string()))
     body = r"regexp_replace(trim(t, '[] ' || chr(10)), '\s*[,;\s]\s*', ',', 'g')"
-    numbers, words = _evaluate(text, [f"TRY_CAST('[' || {body} || ']' AS DOUBLE[])", "TRY_CAST(t AS VARCHAR[])"])
-    if item is not None:
-        return words if pa.types.is_string(item) else numbers
-    items = pc.list_flatten(numbers)
-    return numbers if items.null_count <= (1 - MIN_READ_SHARE) * len(items) else words
+    (numbers,) = _evaluate(text, f"TRY_CAST('[' || {body} || ']' AS DOUBLE[])")
+    if item is None:
+        has_numbers = pc.list_flatten(numbers).null_count <= (1 - MIN_READ_SHARE) * len(pc.list_flatten(numbers))
+        item = pa.float64() if has_numbers else pa.string()
+    return numbers if pa.types.is_floating(item) else _evaluate(text, "TRY_CAST(t AS VARCHAR[])")[0]
 
 
-def _known_text(values: pa.Array) -> pa.Array:
-    """Return trimmed text, null where it is a word for a missing value."""
-    return _without(pc.utf8_trim_whitespace(values), is_missing(values))
+def _read_distinct(values: pa.Array, read: Callable[[pa.Array], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Read each distinct text of a column once; a column of another type is all NaN."""
+    if not pa.types.is_string(values.type):
+        return np.full(len(values), np.nan)
+    coded = values.dictionary_encode()
+    places = pc.fill_null(coded.indices, -1).to_numpy(zero_copy_only=False)
+    found: NDArray[np.float64] = np.append(read(coded.dictionary), np.nan)[places]
+    return found
 
 
-def _without(text: pa.Array, mask: pa.Array) -> pa.Array:
-    return pc.if_else(mask, pa.scalar(None, pa.string()), text)
+def _matches_all(text: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(text, pattern), min_count=0).as_py())
 
 
 def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _evaluate(text: pa.Array, expressions: Sequence[str]) -> list[pa.Array]:
+def _evaluate(text: pa.Array, *expressions: str) -> list[pa.Array]:
     """Evaluate SQL expressions over the text column ``t``."""
     selected = ", ".join(f"{sql} AS c{place}" for place, sql in enumerate(expressions))
     with _connect(os.getpid()).cursor() as cursor:
         cursor.register("texts", pa.table({"t": text}))
-        table = cursor.sql(f"SELECT {selected} FROM texts").to_arrow_table()
-    return [plain_array(column) for column in table.columns]
+        return [plain_array(column) for column in cursor.sql(f"SELECT {selected} FROM texts").to_arrow_table().columns]
 
 
 @functools.cache

@@ -17,15 +17,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import types
 import typing
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -33,47 +31,56 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, ModelError, ParameterError, first_five, shorten, unknown_choice
-from featprop.features.encoders import Encoder, FitOptions, UnusableColumnError
+from featprop.features.encoders import Encoded, Encoder, FitOptions, IgnoredColumn, UnusableColumnError
 from featprop.features.grouping import find_groups
-from featprop.features.parsing import plain_array, read_numbers, sample
-from featprop.features.profile import (
-    ColumnProfile,
-    Inference,
-    Kind,
-    Reason,
-    describe_values,
-    ignored,
-    infer_kind,
-    is_index,
-    missing_share,
-)
+from featprop.features.parsing import find_decimal_mark, has_value, is_mostly_read, plain_array, read_numbers, sample
+from featprop.features.profile import MIN_MISSING_SHARE, Inference, Kind, Reason, describe_values, infer_kind
 from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS, GroupEncoder
 from featprop.matrix import Features, side_by_side
-from featprop.progress import tracked
 
 log = logging.getLogger(__name__)
 
 MAX_VARIANCE_ROWS = 1 << 18
-DATACLASS = TypeVar("DATACLASS")
 
 
 @dataclass(frozen=True)
-class FeatureGroup:
-    """Columns that become features together."""
+class ColumnProfile:
+    """What a column, or a group of columns, is and what it becomes."""
 
     columns: tuple[str, ...]  # one, or those that are parts of one thing
     encoder: Encoder  # what turns them into features
-    scale: float  # factor the features are multiplied by
+    reason: Reason  # why they have their kind
+    missing: float = 0.0  # share of missing values
+    examples: str = ""  # typical values, in a few words
+    marks_missing: bool = False  # whether the last feature marks missing values, of which there are many
+    scale: float = 1.0  # factor the features are multiplied by
 
     @property
     def name(self) -> str:
         """Name of the column; first and last name of several."""
         return self.columns[0] if len(self.columns) == 1 else f"{self.columns[0]} … {self.columns[-1]}"
 
+    @property
+    def kind(self) -> Kind:
+        """Kind of the columns, `Kind.IGNORED` if they are not used."""
+        return self.encoder.kind
+
+    @property
+    def transformation(self) -> str:
+        """What becomes of the values, in a few words."""
+        if self.kind == Kind.IGNORED:
+            return f"ignored: {self.reason}"
+        return f"{self.encoder}, missing values marked" if self.marks_missing else str(self.encoder)
+
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """Name of each feature."""
-        return tuple(self.encoder.feature_names(self.columns))
+        return (*self.encoder.feature_names(self.columns), *[f"{self.name} is missing"] * self.marks_missing)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.feature_names)
 
     def read(self, table: Any, names: Mapping[str, str]) -> pa.Array:
         """Return the columns as one array, nulls for a column that the table lacks."""
@@ -81,8 +88,20 @@ class FeatureGroup:
             plain_array(table.column(names[name])) if name in names else pa.nulls(table.num_rows, pa.float64())
             for name in self.columns
         ]
-        is_group = isinstance(self.encoder, GroupEncoder)
-        return pa.StructArray.from_arrays(arrays, list(self.columns)) if is_group else arrays[0]
+        return pa.StructArray.from_arrays(arrays, list(self.columns)) if self.kind == Kind.GROUP else arrays[0]
+
+    def transform(self, values: pa.Array) -> Encoded:
+        """Return the features of the values of `read`, and which values are missing or could not be read."""
+        matrix, missing = self.encoder.transform(values)
+        if self.marks_missing:
+            marker = (self.encoder.missing_value * missing).astype(np.float32)
+            matrix = side_by_side([matrix, marker[:, None]])
+        if self.scale == 1:
+            return Encoded(matrix, missing)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = (matrix * np.float32(self.scale)).astype(np.float32)
+        # adding 0 turns -0 into 0, as in sparse matrices
+        return Encoded(scaled if sp.issparse(scaled) else np.add(scaled, 0, out=scaled), missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +110,8 @@ class TablePreprocessor:
 
     Attributes
     ----------
-    groups
-        The feature groups, in the order of the columns.
     profiles
-        What each column is and what it becomes.
+        What each column, or group of columns, is and what it becomes, in the order of the columns.
 
     Examples
     --------
@@ -107,8 +124,7 @@ class TablePreprocessor:
     (5, 2)
     """
 
-    groups: tuple[FeatureGroup, ...]
-    profiles: tuple[ColumnProfile, ...] = field(default=(), repr=False)
+    profiles: tuple[ColumnProfile, ...]
 
     @classmethod
     def fit(
@@ -142,33 +158,27 @@ class TablePreprocessor:
             raise ParameterError(message, parameter="vocabulary", value=vocabulary)
         requested = _requested_kinds(table.column_names, kinds or {}, ignore)
         columns = {name: plain_array(table.column(name)) for name in table.column_names}
-        decimal = decimal or _find_decimal_mark([values for name, values in columns.items() if name not in requested])
-        inferences = {}
-        for position, (name, values) in enumerate(columns.items()):
-            if name in requested:
-                inferences[name] = Inference(requested[name], Reason.REQUESTED)
-            elif is_index(name, position):
-                inferences[name] = ignored(Reason.INDEX)
-            else:
-                inferences[name] = infer_kind(name, values, decimal)
+        decimal = decimal or _find_decimal_hint([values for name, values in columns.items() if name not in requested])
+        inferences = {
+            name: Inference(requested[name], Reason.REQUESTED)
+            if name in requested
+            else infer_kind(name, values, decimal)
+            for name, values in columns.items()
+        }
         members = {name: names for names in find_groups(inferences, columns, decimal) for name in names}
         parts = list(dict.fromkeys(members.get(name, (name,)) for name in columns))
-        groups, profiles = [], []
-        for names in tracked(parts, "preparing columns", len(parts)):
+        profiles = []
+        for names in parts:
             arrays = [columns[name] for name in names]
-            inference = inferences[names[0]] if len(names) == 1 else Inference(Kind.GROUP, Reason.VALUES)
-            group, profile = _fit_group(names, arrays, inference, FitOptions(decimal, vocabulary))
-            profiles.append(profile)
-            if group is not None:
-                groups.append(group)
-        found = cls(tuple(groups), tuple(profiles))
-        return replace(found, groups=(replace(groups[0], scale=1.0),)) if found.keeps_numbers else found
+            inference = inferences[names[0]] if len(names) == 1 else Inference(Kind.GROUP)
+            profiles.append(_fit_columns(names, arrays, inference, FitOptions(decimal, vocabulary)))
+        found = cls(tuple(profiles))
+        return cls(tuple(replace(each, scale=1.0) for each in profiles)) if found.keeps_numbers else found
 
     @classmethod
     def passthrough(cls, names: Iterable[str]) -> Self:
         """Return the preprocessor that takes numeric columns of these names unchanged."""
-        columns = tuple(names)
-        return cls((FeatureGroup(columns, GroupEncoder(False, "."), 1.0),))
+        return cls((ColumnProfile(tuple(names), GroupEncoder(False, "."), Reason.REQUESTED),))
 
     def transform(self, table: pa.Table) -> Features:
         """Return the features of a table.
@@ -188,9 +198,10 @@ class TablePreprocessor:
             matrices: list[Features] = []
             for group in self.groups:
                 values = group.read(batch, names)
-                matrix, mask = group.encoder.transform(values)
-                matrices.append(_scale_features(matrix, group.scale))
-                if mask is not None and mask.any():
+                matrix, missing = group.transform(values)
+                matrices.append(matrix)
+                mask = missing & has_value(values) if missing.any() else missing
+                if mask.any():
                     unread[group.name] += int(np.count_nonzero(mask))
                     first = values[int(np.flatnonzero(mask)[0])].as_py()
                     examples.setdefault(group.name, repr(shorten(str(first), 40)))
@@ -201,13 +212,9 @@ class TablePreprocessor:
 
     def _find_columns(self, names: Collection[str]) -> dict[str, str]:
         """Return the name in a table of each column, ignoring case and spaces around it if need be."""
-        found: dict[str, str] = {}
-        known = set(names)
-        by_spelling = {other.strip().casefold(): other for other in names}
-        for name in self.column_names:
-            alike = name if name in known else by_spelling.get(name.strip().casefold())
-            if alike is not None:
-                found[name] = alike
+        by_spelling = {other.strip().casefold(): other for other in names} | {other: other for other in names}
+        alike = {name: by_spelling.get(name, by_spelling.get(name.strip().casefold())) for name in self.column_names}
+        found = {name: other for name, other in alike.items() if other is not None}
         gone = [name for name in self.column_names if name not in found]
         if gone and not found:
             hint = "Use a table with the columns of the one that the features were learned from."
@@ -217,6 +224,11 @@ class TablePreprocessor:
         if renamed := [f"{other} as {name}" for name, other in found.items() if other != name]:
             log.warning("Columns found under another spelling: %s", first_five(renamed))
         return found
+
+    @cached_property
+    def groups(self) -> tuple[ColumnProfile, ...]:
+        """The columns and groups of columns that become features."""
+        return tuple(each for each in self.profiles if each.kind != Kind.IGNORED)
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
@@ -236,52 +248,41 @@ class TablePreprocessor:
     @property
     def keeps_numbers(self) -> bool:
         """Whether a single group is taken unchanged."""
-        return len(self.groups) == 1 and self.groups[0].encoder.kind in UNCHANGED_KINDS
+        return len(self.groups) == 1 and self.groups[0].kind in UNCHANGED_KINDS
 
     @property
     def raw_columns(self) -> frozenset[str]:
         """Columns that are features unchanged."""
-        is_group = self.keeps_numbers and self.groups[0].encoder.kind == Kind.GROUP
+        is_group = self.keeps_numbers and self.groups[0].kind == Kind.GROUP
         return frozenset(self.groups[0].columns if is_group else ())
 
     @cached_property
     def fingerprint(self) -> str:
         """Digest that only preprocessors with the same effect share."""
-        text = json.dumps(self.to_json()["groups"], sort_keys=True)
+        effects = [replace(each, reason=Reason.REQUESTED, missing=0.0, examples="") for each in self.groups]
+        text = json.dumps(TablePreprocessor(tuple(effects)).to_json())
         return hashlib.sha256(text.encode()).hexdigest()
 
     def summary(self) -> str:
         """Return the kinds of the columns, and which are ignored and why, in one line."""
         used: dict[str, list[str]] = {}
-        for each in self.profiles:
-            is_ignored = each.kind == Kind.IGNORED
-            used.setdefault(each.kind, []).append(f"{each.name} ({each.reason})" if is_ignored else each.name)
-        left = used.pop(Kind.IGNORED, [])
+        for each in self.groups:
+            used.setdefault(each.kind, []).append(each.name)
+        left = [f"{each.name} ({each.reason})" for each in self.profiles if each.kind == Kind.IGNORED]
         kinds = ", ".join(f"{kind} {first_five(names)}" for kind, names in used.items()) or "none"
         return f"Columns: {kinds}" + (f"; ignored {first_five(left)}" if left else "")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> list[Any]:
         """Return the preprocessor as JSON values."""
-        groups = [
-            {
-                "columns": list(group.columns),
-                "kind": str(group.encoder.kind),
-                "scale": group.scale,
-                "encoder": asdict(group.encoder),
-            }
-            for group in self.groups
-        ]
-        return {"groups": groups, "profiles": [asdict(each) for each in self.profiles]}
+        return [{"kind": str(each.kind)} | asdict(each) for each in self.profiles]
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Return the preprocessor that `to_json` wrote; raise `ModelError` if anything is wrong with it."""
         try:
-            groups = tuple(_load_group(each) for each in data["groups"])
-            profiles = tuple(_load(ColumnProfile, each) for each in data["profiles"])
+            return cls(tuple(_load_profile(each) for each in data))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"The settings of the table's columns are damaged: {shorten(str(error), 200)}") from error
-        return cls(groups, profiles)
 
 
 def profile(table: pa.Table, **options: Any) -> list[ColumnProfile]:
@@ -306,43 +307,49 @@ def _requested_kinds(names: list[str], kinds: Mapping[str, str], ignore: Collect
     return requested
 
 
-def _find_decimal_mark(columns: Iterable[pa.Array]) -> str | None:
+def _find_decimal_hint(columns: Iterable[pa.Array]) -> str | None:
     """Return the comma if the values of any text column show it: it is a hint for the other columns."""
-    texts = (read_numbers(sample(values)) for values in columns if pa.types.is_string(values.type))
-    return "," if any(parsed.form == "," and parsed.is_mostly_read for parsed in texts) else None
+    texts = [sample(values) for values in columns if pa.types.is_string(values.type)]
+    shown = (text for text in texts if find_decimal_mark(text).text == ",")
+    return "," if any(is_mostly_read(read_numbers(text, ","), text) for text in shown) else None
 
 
-def _fit_group(
+def _fit_columns(
     columns: tuple[str, ...], arrays: list[pa.Array], inference: Inference, options: FitOptions
-) -> tuple[FeatureGroup | None, ColumnProfile]:
-    """Return a feature group, None if its columns are not usable, and its profile."""
+) -> ColumnProfile:
+    """Learn how a column, or a group of columns, becomes features; it is ignored if nothing can be learned."""
     kind, reason = inference
     is_group = kind == Kind.GROUP
     values = pa.StructArray.from_arrays(arrays, list(columns)) if is_group else arrays[0]
-    missing = float(np.mean([missing_share(each, kind) for each in arrays]))
     examples = f"{len(columns):,} columns of numbers" if is_group else describe_values(values)
+    ignored = ColumnProfile(columns, IgnoredColumn(), reason, _share(~has_value(values)), examples)
+    if kind == Kind.IGNORED:
+        return ignored
     try:
-        if kind == Kind.IGNORED:
-            raise UnusableColumnError(reason)
         encoder = ENCODERS[kind].fit(values, options)
-        variances = _measure_variances(encoder, values)
-        if kind not in UNCHANGED_KINDS and not variances.any():
+        rows = sample(values, MAX_VARIANCE_ROWS)
+        matrix, missing = encoder.transform(rows)
+        found = ColumnProfile(columns, encoder, reason, _share(missing), examples)
+        if encoder.missing_value > 0 and found.missing >= MIN_MISSING_SHARE:
+            found = replace(found, marks_missing=True)
+            matrix, _ = found.transform(rows)
+        variances = _measure_variances(matrix)
+        if encoder.missing_value > 0 and not variances.any():
             raise UnusableColumnError(Reason.CONSTANT)
+        return replace(found, scale=_find_scale(encoder, variances))
     except UnusableColumnError as error:
-        if reason == Reason.REQUESTED and kind != Kind.IGNORED:
+        if reason == Reason.REQUESTED:
             message = f"Column {columns[0]!r} cannot be used as {kind}: {error}."
             raise GraphError(message, column=columns[0], value=str(kind)) from error
-        reason = error.args[0]
-        text = f"ignored: {reason}"
-        return None, ColumnProfile(columns[0], columns, Kind.IGNORED, reason, text, missing, examples, 0)
-    group = FeatureGroup(columns, encoder, _find_scale(encoder, variances))
-    text, size = str(encoder), len(variances)
-    return group, ColumnProfile(group.name, columns, kind, reason, text, missing, examples, size)
+        return replace(ignored, reason=error.args[0])
 
 
-def _measure_variances(encoder: Encoder, values: pa.Array) -> NDArray[np.float64]:
-    """Return the variance of each feature of a column, from a sample of its rows if there are many."""
-    matrix = encoder.transform(sample(values, MAX_VARIANCE_ROWS)).matrix
+def _share(mask: NDArray[np.bool_]) -> float:
+    return float(mask.mean()) if mask.size else 0.0
+
+
+def _measure_variances(matrix: Features) -> NDArray[np.float64]:
+    """Return the variance of each feature."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not sp.issparse(matrix):
             return np.asarray(matrix.var(axis=0, dtype=np.float64))
@@ -359,38 +366,26 @@ def _find_scale(encoder: Encoder, variances: NDArray[np.float64]) -> float:
     return float(f"{np.sqrt(weight / max(total, encoder.min_variance)):.9g}")
 
 
-def _scale_features(matrix: Features, scale: float) -> Features:
-    if scale == 1:
-        return matrix
-    with np.errstate(over="ignore", invalid="ignore"):
-        scaled = (matrix * np.float32(scale)).astype(np.float32)
-    return scaled if sp.issparse(scaled) else np.add(scaled, 0, out=scaled)  # -0 becomes 0, as in sparse matrices
-
-
-def _load_group(data: Mapping[str, Any]) -> FeatureGroup:
-    columns = _load_value(data["columns"], tuple[str, ...])
+def _load_profile(data: Mapping[str, Any]) -> ColumnProfile:
     encoder = _load(ENCODERS[Kind(data["kind"])], data["encoder"])
-    scale = _load_value(data["scale"], float)
-    if not scale > 0 or not columns or (len(columns) > 1 and not isinstance(encoder, GroupEncoder)):
+    others = {name: value for name, value in data.items() if name not in ("kind", "encoder", "reason")}
+    loaded: ColumnProfile = _load(ColumnProfile, others, encoder=encoder, reason=Reason(data["reason"]))
+    if not loaded.scale > 0 or not loaded.columns or (len(loaded.columns) > 1 and loaded.kind != Kind.GROUP):
         raise ValueError("A feature group has no scale or the wrong columns.")
-    return FeatureGroup(columns, encoder, scale)
+    return loaded
 
 
-def _load(cls: type[DATACLASS], data: Mapping[str, Any]) -> DATACLASS:
-    """Return a dataclass whose fields are JSON values of exactly the types it declares."""
+def _load(cls: type[Any], data: Mapping[str, Any], **loaded: Any) -> Any:
+    """Return a dataclass whose fields are JSON values of exactly the types it declares, except for those `loaded`."""
     hints = typing.get_type_hints(cls)
-    return cls(**{name: _load_value(value, hints[name]) for name, value in data.items()})
+    return cls(**{name: _load_value(value, hints[name]) for name, value in data.items()} | loaded)
 
 
 def _load_value(value: Any, hint: Any) -> Any:
-    if isinstance(hint, types.UnionType):  # of a type and None
-        return None if value is None else _load_value(value, hint.__args__[0])
     if typing.get_origin(hint) is tuple and isinstance(value, list):
         return tuple(_load_value(each, typing.get_args(hint)[0]) for each in value)
     if hint is float and type(value) is int:
         value = float(value)
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return hint(value)
     if type(value) is not hint or (hint is float and not np.isfinite(value)):
         raise ValueError(f"{shorten(repr(value), 40)} is not a valid value")
     return value

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from featprop.errors import LabelError, first_five
-from featprop.features.parsing import ParsedColumn, as_mask, as_text, is_missing, plain_array, read_numbers
+from featprop.features.parsing import as_text, has_value, is_mostly_read, plain_array, read_numbers
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +23,8 @@ MAX_NUMERIC_CLASSES = 20
 MIN_ROWS_PER_NUMERIC_CLASS = 10
 """Numbers with more distinct values than the former and fewer rows for each than the latter may not be classes."""
 MAX_CODE = 200
+MAX_RARE_CODES = 70
+"""More whole numbers than this, most of which appear once or twice, are counts; CoraFull has 70 classes."""
 MULTI_LABEL_SEPARATOR = "|"
 MIN_MULTI_LABEL_SHARE = 0.05
 MIN_FILLED = 5
@@ -60,17 +62,16 @@ def suggest_label(names: Collection[str]) -> str | None:
 def check_target(values: pa.Array | pa.ChunkedArray | Sequence[Any], column: str) -> None:
     """Raise `LabelError` for a label column that is not made of classes.
 
-    Refused are numbers with many distinct values, unless they look like codes of classes (0, 1, 2, …), and cells that
-    hold several labels (``drama|comedy``).
+    Refused are numbers with many distinct values, unless they look like codes of classes (0, 1, 2, …, each several
+    times), and cells that hold several labels (``drama|comedy``).
     """
-    array = plain_array(values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values))
-    text = as_text(array)
+    text = as_text(plain_array(values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values)))
     if text is None:
         return
-    known = text.filter(pc.invert(is_missing(text)))
+    known = text.filter(pa.array(has_value(text)))
     distinct = pc.count_distinct(known).as_py()
     few_rows_each = len(known) < MIN_ROWS_PER_NUMERIC_CLASS * distinct
-    if distinct > MAX_NUMERIC_CLASSES and few_rows_each and _are_quantities(read_numbers(known)):
+    if distinct > MAX_NUMERIC_CLASSES and few_rows_each and _are_quantities(known):
         raise LabelError(
             f"Column {column!r} holds {distinct:,} different numbers, not classes.",
             hint="Cut the numbers into a few bins and use these as labels.",
@@ -87,13 +88,16 @@ def check_target(values: pa.Array | pa.ChunkedArray | Sequence[Any], column: str
         )
 
 
-def _are_quantities(parsed: ParsedColumn) -> bool:
-    """Return whether values are numbers other than codes of classes, which are whole, start near 0 and end soon."""
-    if not parsed.is_mostly_read:
+def _are_quantities(text: pa.Array) -> bool:
+    """Return whether texts are numbers, but not codes of classes: whole, from 0 or near it to 200, few of them rare."""
+    numbers = read_numbers(text)
+    if not is_mostly_read(numbers, text):
         return False
-    numbers = parsed.values[~np.isnan(parsed.values)]
-    low, high = numbers.min(), numbers.max()
-    return bool((numbers != np.floor(numbers)).any() or not 0 <= low <= 0.1 * high or high > MAX_CODE)
+    distinct, rows = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    low, high = distinct[0], distinct[-1]
+    are_codes = (distinct == np.floor(distinct)).all() and 0 <= low <= 0.1 * high and high <= MAX_CODE
+    are_counts = len(distinct) > MAX_RARE_CODES and np.median(rows) <= 2
+    return bool(are_counts or not are_codes)
 
 
 def find_leaks(table: pa.Table, labels: Sequence[Hashable | None], ignore: Collection[str] = ()) -> list[Leak]:
@@ -118,7 +122,7 @@ def find_leaks(table: pa.Table, labels: Sequence[Hashable | None], ignore: Colle
         text = None if name in ignore else as_text(plain_array(table.column(name)))
         if text is None:
             continue
-        filled = ~as_mask(is_missing(text))
+        filled = has_value(text)
         if _is_filled_only_at(filled, is_labelled):
             leaks.append(Leak(name, LeakReason.FILLED_WHERE_LABELLED))
         elif _determines(text.filter(pa.array(is_labelled & filled)), codes[filled[is_labelled]]):
@@ -137,10 +141,8 @@ def _is_filled_only_at(filled: NDArray[np.bool_], is_labelled: NDArray[np.bool_]
 
 def _determines(text: pa.Array, codes: NDArray[np.int64]) -> bool:
     """Return whether each of few values goes with one class, nearly always."""
-    if len(codes) < MIN_LABELLED:
-        return False
     values = pc.utf8_lower(text).dictionary_encode()
-    if len(codes) < MIN_ROWS_PER_VALUE * len(values.dictionary):
+    if len(codes) < max(MIN_LABELLED, MIN_ROWS_PER_VALUE * len(values.dictionary)):
         return False
     counts = np.zeros((len(values.dictionary), codes.max() + 1), dtype=np.int64)
     np.add.at(counts, (values.indices.to_numpy(zero_copy_only=False), codes), 1)

@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from featprop.labels.agreement import Agreement as Agreement
     from featprop.labels.agreement import Consensus as Consensus
     from featprop.labels.agreement import consensus as consensus
     from featprop.labels.agreement import krippendorff_alpha as krippendorff_alpha
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from featprop.labels.sheets import write_labels as write_labels
 
 _MODULE_OF = {
-    "Agreement": "agreement",
     "Annotation": "annotation",
     "Consensus": "agreement",
     "Imported": "log",

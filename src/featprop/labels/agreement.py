@@ -22,11 +22,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
+from featprop.errors import first_five
 from featprop.ids import name_to_text
 from featprop.labels.annotation import VOTES, Annotation, Kind
 
-MAX_PAIRS_SHOWN = 3
 label_to_text = lru_cache(maxsize=10_000, typed=True)(name_to_text)
 """Text that differs for labels of different types."""
 
@@ -55,68 +56,19 @@ class Consensus:
         return {node: label for node, label in self.labels.items() if node not in self.ties}
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What counts for one node.
+class Decision(NamedTuple):
+    """What counts for one node."""
 
-    Attributes
-    ----------
-    label
-        The class; None if the node was skipped.
-    reason
-        Reason of the skip, if one was given.
-    is_tie
-        Whether as many people say something else.
-    """
-
-    label: Hashable | None
-    reason: str = ""
-    is_tie: bool = False
+    label: Hashable | None  # the class; None if the node was skipped
+    reason: str = ""  # reason of the skip, if one was given
+    is_tie: bool = False  # whether as many people say something else
 
 
-@dataclass(frozen=True)
-class Disagreement:
-    """A node that people labelled differently.
-
-    Attributes
-    ----------
-    node
-        Id of the node.
-    answers
-        Label of each annotator.
-    """
+class Disagreement(NamedTuple):
+    """A node that people labelled differently, and the label of each annotator."""
 
     node: Hashable
     answers: dict[str, Hashable]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far several people, or sheets without annotators, agree.
-
-    Attributes
-    ----------
-    n_nodes
-        Number of nodes with several answers.
-    n_alike
-        Number of these with the same label from all.
-    kappas
-        Cohen's kappa of each pair; without pairs that share no node or used a single class.
-    """
-
-    n_nodes: int
-    n_alike: int
-    kappas: Mapping[tuple[str, str], float]
-
-    def __str__(self) -> str:
-        nodes = "1 node has" if self.n_nodes == 1 else f"{self.n_nodes:,} nodes have"
-        text = f"{nodes} several answers; {self.n_alike:,} ({self.n_alike / self.n_nodes:.0%}) agree"
-        if not self.kappas:
-            return text
-        mean = sum(self.kappas.values()) / len(self.kappas)
-        pairs = [f"{kappa:.2f} for {one} and {other}" for (one, other), kappa in self.kappas.items()]
-        listed = f" ({', '.join(pairs)})" if len(pairs) <= MAX_PAIRS_SHOWN else f" of {len(pairs):,} pairs"
-        return f"{text}. Mean Cohen's kappa: {mean:.2f}{listed}"
 
 
 def krippendorff_alpha(labels_of_nodes: Iterable[Iterable[Hashable]]) -> float | None:
@@ -192,19 +144,23 @@ def find_conflicts(annotations: Iterable[Annotation]) -> dict[Hashable, list[Ann
     return {node: cast for node, cast in votes.items() if len({label_to_text(each.label) for each in cast}) > 1}
 
 
-def measure_agreement(annotations: Iterable[Annotation]) -> Agreement | None:
-    """Measure how far people agree who labelled the same nodes; None if no node has two answers."""
+def describe_agreement(annotations: Iterable[Annotation]) -> str:
+    """Describe how far people agree who labelled the same nodes, with Cohen's kappa of each pair."""
     answers = {
         node: {each.who: label_to_text(each.label) for each in held if each.kind is Kind.LABEL and each.who}
         for node, held in group_by_node(annotations).items()
     }
     shared = [given for given in answers.values() if len(given) > 1]
     if not shared:
-        return None
+        return ""
     alike = sum(len(set(given.values())) == 1 for given in shared)
-    people = dict.fromkeys(who for given in shared for who in given)
-    pairs = {pair: _cohen_kappa(*pair, shared) for pair in combinations(people, 2)}
-    return Agreement(len(shared), alike, {pair: kappa for pair, kappa in pairs.items() if kappa is not None})
+    pairs = []
+    for one, other in combinations(dict.fromkeys(who for given in shared for who in given), 2):
+        kappa = _cohen_kappa(one, other, shared)
+        if kappa is not None:
+            pairs.append(f"{kappa:.2f} for {one} and {other}")
+    kappas = f" Cohen's kappa: {first_five(pairs)}." if pairs else ""
+    return f"Nodes with several answers: {len(shared):,}, of which {alike:,} agree.{kappas}"
 
 
 def group_by_node(annotations: Iterable[Annotation]) -> dict[Hashable, list[Annotation]]:
@@ -220,15 +176,20 @@ def pool_audits(draws: Sequence[Mapping[Hashable, float]]) -> dict[Hashable, flo
     """Return how many nodes each audited node stands for, given several draws one after another.
 
     A node of a uniform draw of n out of N stands for N / n. Uniform draws of 30 and then of 90 from the rest are
-    together a uniform draw of 120, so their nodes get one weight. Stratified draws keep their weights. If a node is in
-    two draws, the later one counts.
+    together a uniform draw of 120, so their nodes get one weight: N is what the last draw chose from plus what was
+    drawn before it. Stratified draws keep their weights. If a node is in two draws, the later one counts.
     """
     uniform: dict[float, set[Hashable]] = {}
     for draw in filter(_is_uniform, draws):
         uniform.setdefault(next(iter(draw.values())), set()).update(draw)
     if len(uniform) > 1:
-        weight = _pooled_weight(uniform)
-        draws = [dict.fromkeys(draw, weight) if _is_uniform(draw) else draw for draw in draws]
+        drawn: set[Hashable] = set()
+        populations = []
+        for weight, nodes in sorted(uniform.items(), key=lambda draw: -draw[0] * len(draw[1])):
+            populations.append(round(weight * len(nodes)) + len(drawn))
+            drawn |= nodes
+        pooled = max(min(populations), len(drawn)) / len(drawn)
+        draws = [dict.fromkeys(draw, pooled) if _is_uniform(draw) else draw for draw in draws]
     return {node: weight for draw in draws for node, weight in draw.items()}
 
 
@@ -236,21 +197,8 @@ def _is_uniform(draw: Mapping[Hashable, float]) -> bool:
     return len(set(draw.values())) == 1
 
 
-def _pooled_weight(uniform: Mapping[float, set[Hashable]]) -> float:
-    """Return N / n of all uniform draws together.
-
-    N is what the last draw chose from plus what was drawn before it, whatever got a label in between; or, if the draws
-    did not exclude each other, what each chose from.
-    """
-    drawn: set[Hashable] = set()
-    n_open: list[int] = []
-    for weight, nodes in sorted(uniform.items(), key=lambda draw: -draw[0] * len(draw[1])):
-        n_open.append(round(weight * len(nodes)) + len(drawn))
-        drawn |= nodes
-    return max(min(n_open), len(drawn)) / len(drawn)
-
-
 def _cohen_kappa(one: str, other: str, shared: Sequence[Mapping[str, str]]) -> float | None:
+    """Return Cohen's kappa of two people; None if they share no node or used a single class."""
     from sklearn.metrics import cohen_kappa_score
 
     both = [(given[one], given[other]) for given in shared if one in given and other in given]

@@ -8,7 +8,6 @@ import json
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from featprop.ids import name_to_text
 
@@ -23,10 +22,8 @@ class Kind(StrEnum):
     UNDO = "undo"
     AUDIT = "audit"
     RELEASE = "release"
-    CLASS = "class"
+    CLASSES = "classes"
     RENAME = "rename"
-    DESCRIBE = "describe"
-    REMOVE = "remove"
     ASK = "ask"
     LEARNER = "learner"
     CELL = ""
@@ -35,8 +32,6 @@ class Kind(StrEnum):
 
 AUDIT = "audit"
 """Source of the label of an audited node, and column with the number of nodes that one stands for."""
-SAID = (Kind.LABEL, Kind.SKIP, Kind.VERDICT, Kind.NOTE)
-"""Kinds that exchange formats hold."""
 VOTES = (Kind.LABEL, Kind.SKIP, Kind.VERDICT)
 """Kinds that answer a question: a label, a skip or a verdict."""
 
@@ -114,17 +109,12 @@ def to_record(each: Annotation) -> dict[str, str]:
     return {"label": label, "annotator": each.annotator, "time": time, "kind": str(each.kind), "note": each.text}
 
 
-def parse_time(value: Any) -> dt.datetime | None:
-    """Read a time from ISO text or seconds since 1970; None for anything else."""
+def parse_time(text: object) -> dt.datetime | None:
+    """Read a time in ISO form, in UTC if it names no zone; None for anything else."""
     try:
-        if isinstance(value, str):
-            when = dt.datetime.fromisoformat(value.strip())
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            when = dt.datetime.fromtimestamp(value, dt.UTC)
-        else:
-            return None
+        when = dt.datetime.fromisoformat(str(text).strip())
         return to_milliseconds(when.replace(tzinfo=when.tzinfo or dt.UTC))
-    except (ValueError, OverflowError, OSError):
+    except (ValueError, OverflowError):
         return None
 
 

@@ -18,19 +18,13 @@ from featprop.labels import label_studio
 from featprop.labels.annotation import AUDIT, Annotation, Kind, to_record
 from featprop.labels.classes import parse_classes
 from featprop.labels.log import LabelLog
-from featprop.labels.sheets import csv_header, csv_rows
+from featprop.labels.sheets import csv_chunks
 from featprop.models import seeded_model
 
 FORMATS = {"csv": ".csv", "jsonl": ".jsonl", "label-studio": ".json"}
 """Formats, and the suffix of files of each."""
-TITLES = ("id", "label", "annotator", "time", "kind", "note")
-"""Columns of an exported sheet; `AUDIT` follows if there is an audit."""
 MAX_CELL_CHARS = 2_000
 MAX_COLUMNS = 50
-N_PROFILED = 200
-"""Values that decide whether a column is text."""
-MIN_MEAN_WORDS = 4
-"""Mean number of words from which on a column is text to read."""
 
 
 def export_labels(
@@ -65,12 +59,13 @@ def export_labels(
     said, audit = _collect(labels, nodes), labels.audit()
     if format == "csv":
         return _write_sheet(said, audit)
+    texts = describe_nodes(graph, list(dict.fromkeys(each.node for each in said)))
     if format == "jsonl":
-        return _write_lines(said, Description(graph), audit)
+        return _write_lines(said, texts, audit)
     known = {node: label for node, label in labels.consensus().sure.items() if node not in audit}
-    if predict is None and graph is not None:
+    if predict is None and graph is not None and len(set(known.values())) > 1:
         predict = _train(graph, known)
-    return label_studio.write_tasks(said, Description(graph), predict, f"featprop, {len(known):,} labels", audit)
+    return label_studio.write_tasks(said, texts, predict, f"featprop, {len(known):,} labels", audit)
 
 
 def label_studio_config(
@@ -97,40 +92,18 @@ def check_format(name: str) -> None:
         raise unknown_choice("format", name, FORMATS)
 
 
-class Description:
-    """What there is to read about the nodes of a graph; without a graph, their ids.
-
-    The label column is left out, so that annotators cannot copy it.
-    """
-
-    def __init__(self, graph: Graph | None) -> None:
-        self.graph = graph
-        self._texts: list[str] = []
-        self._position_of = {} if graph is None else {name: place for place, name in enumerate(graph.ids.tolist())}
-        self._columns: dict[str, Any] = {}
-        if graph is not None and graph.table is not None:
-            titles = graph.table.column_names[:MAX_COLUMNS]
-            self._columns = {name: graph.column(name) for name in titles}
-            self._texts = [name for name, values in self._columns.items() if _is_text(values)]
-
-    def text(self, node: Hashable) -> str:
-        """Return the texts of a node, or its id if it has none."""
-        cells = [self._cell(name, node) for name in self._texts]
-        return "\n".join(filter(None, cells)) or str(node)
-
-    def attributes(self, node: Hashable) -> dict[str, str]:
-        """Return the other columns of a node and its number of neighbours."""
-        if self.graph is None:
-            return {"id": str(node)}
-        position = self._position_of[node]
-        cells = {name: self._cell(name, node) for name in self._columns if name not in self._texts}
-        pointers = self.graph.adjacency.indptr
-        neighbours = f"{int(pointers[position + 1] - pointers[position]):,}"
-        return {"id": str(node), **{name: cell for name, cell in cells.items() if cell}, "neighbours": neighbours}
-
-    def _cell(self, name: str, node: Hashable) -> str:
-        value = self._columns[name][self._position_of[node]].as_py()
-        return shorten("" if value is None else str(value), MAX_CELL_CHARS)
+def describe_nodes(graph: Graph | None, nodes: Sequence[Hashable]) -> dict[Hashable, str]:
+    """Return the id of each node and its columns, one per line, without the label column that people could copy."""
+    lines = {node: [f"{node}"] for node in nodes}
+    if graph is not None and graph.table is not None:
+        positions = pa.array(graph.positions(nodes))
+        for title in graph.table.column_names[:MAX_COLUMNS]:
+            values = graph.column(title)
+            assert values is not None
+            for node, value in zip(nodes, values.take(positions).to_pylist(), strict=True):
+                if value is not None:
+                    lines[node].append(f"{title}: {shorten(str(value), MAX_CELL_CHARS)}")
+    return {node: "\n".join(described) for node, described in lines.items()}
 
 
 def _collect(labels: LabelLog, nodes: Sequence[Hashable]) -> list[Annotation]:
@@ -143,23 +116,21 @@ def _collect(labels: LabelLog, nodes: Sequence[Hashable]) -> list[Annotation]:
 
 
 def _write_sheet(annotations: Sequence[Annotation], audit: Mapping[Hashable, float]) -> bytes:
-    columns: list[list[Any]] = [[] for _ in TITLES]
-    for each in annotations:
-        for column, cell in zip(columns, [str(each.node), *to_record(each).values()], strict=True):
-            column.append(cell)
-    titles = [*TITLES]
-    arrays = [pa.array(column, pa.string()) for column in columns]
+    rows = [{"id": str(each.node), **to_record(each)} for each in annotations]
+    titles = ["id", *to_record(Annotation(None))]
+    columns = {title: pa.array([row[title] for row in rows], pa.string()) for title in titles}
     if audit:
-        titles.append(AUDIT)
-        arrays.append(pa.array([audit.get(each.node) for each in annotations], pa.float64()))
-    return csv_header(titles) + csv_rows(pa.Table.from_arrays(arrays, names=titles))
+        columns[AUDIT] = pa.array([audit.get(each.node) for each in annotations], pa.float64())
+    return b"".join(csv_chunks([pa.table(columns)]))
 
 
-def _write_lines(annotations: Sequence[Annotation], description: Description, audit: Mapping[Hashable, float]) -> bytes:
+def _write_lines(
+    annotations: Sequence[Annotation], texts: Mapping[Hashable, str], audit: Mapping[Hashable, float]
+) -> bytes:
     """Return one JSON object per line for doccano, which keeps keys it does not know."""
     lines = []
     for each in annotations:
-        row: dict[str, Any] = {"text": description.text(each.node), **to_record(each)}
+        row: dict[str, Any] = {"text": texts[each.node], **to_record(each)}
         row["label"] = [] if each.label is None else [str(each.label)]
         row["node_id"] = to_jsonable(each.node)
         if each.node in audit:
@@ -168,10 +139,8 @@ def _write_lines(annotations: Sequence[Annotation], description: Description, au
     return "".join(lines).encode()
 
 
-def _train(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hashable], label_studio.Prediction] | None:
-    """Train the default model and return what it predicts for a node; None without labels of two classes."""
-    if len(set(labels.values())) < 2:
-        return None
+def _train(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hashable], label_studio.Prediction]:
+    """Train the default model and return what it predicts for a node."""
     model = seeded_model(0, None).fit(graph, list(labels), list(labels.values()))
     probabilities = model.predict_proba(graph)
 
@@ -180,11 +149,3 @@ def _train(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Callable[[Hasha
         return label_studio.Prediction(model.class_names_[int(row.argmax())], float(row.max()))
 
     return predict
-
-
-def _is_text(values: pa.Array) -> bool:
-    """Return whether a column holds text of several words, by its first values."""
-    if not pa.types.is_string(values.type):
-        return False
-    first = [value for value in values[:N_PROFILED].to_pylist() if value]
-    return bool(first) and sum(len(value.split()) for value in first) >= MIN_MEAN_WORDS * len(first)

@@ -1,9 +1,9 @@
 """The label log: every event of labelling in one SQLite file, never changed and never lost.
 
-An event (label, skip, verdict, undo, note, audit, class, rename, ask) is a row; triggers refuse to change or delete
-one. Views compute what holds now: the last answer of each annotator for each node, the last verdict of each node, the
-audited nodes. `featprop.labels.agreement` decides which label counts where people differ. An event sent twice under the
-same key is written once; another event under that key is refused.
+An event (label, skip, verdict, undo, note, audit, classes, rename, ask) is a row. Tables and views derived from them
+say what holds now: the last answer of each annotator for each node, the last verdict of each node, the audited nodes,
+the classes (`featprop.labels.store`). `featprop.labels.agreement` decides which label counts where people differ. An
+event sent twice under the same key is written once; another event under that key is refused.
 
 Nodes and labels are stored as JSON with their types (`featprop.ids`).
 """
@@ -14,7 +14,7 @@ import datetime as dt
 import json
 import uuid
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -22,25 +22,11 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from featprop.errors import LabelError, first_five
 from featprop.ids import is_missing, name_from_text, name_to_text
 from featprop.labels.agreement import Consensus, consensus, pool_audits
-from featprop.labels.annotation import Annotation, Kind, is_same, time_to_text, to_milliseconds
-from featprop.labels.store import EventStore
+from featprop.labels.annotation import VOTES, Annotation, Kind, is_same, time_to_text, to_milliseconds
+from featprop.labels.store import EventStore, Result, in_transaction
 
 COLUMNS = "node, label, kind, annotator, time, round, source, key, text, number, undoes"
 """The fields of an annotation, which are the columns of the table."""
-USE = "kind IN ('label', 'adjudicate', 'rename')"
-NAMINGS = f"""
-WITH RECURSIVE used (label) AS (
-    SELECT min(label) FROM events WHERE {USE}
-    UNION ALL
-    SELECT (SELECT min(label) FROM events WHERE {USE} AND label > used.label) FROM used WHERE label IS NOT NULL
-)
-SELECT {{}} FROM events WHERE number IN (
-    SELECT number FROM events WHERE kind IN ('class', 'remove', 'describe')
-    UNION SELECT (SELECT min(number) FROM events WHERE {USE} AND label = used.label) FROM used
-    UNION SELECT (SELECT max(number) FROM events WHERE {USE} AND label = used.label) FROM used
-) ORDER BY number
-"""
-"""The events that say which classes there are: those about classes, and the first and last use of each label."""
 parse_label = lru_cache(maxsize=10_000)(name_from_text)
 
 
@@ -63,43 +49,19 @@ class Details(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Imported:
-    """What happened to annotations from elsewhere.
+    """What happened to annotations from elsewhere."""
 
-    Attributes
-    ----------
-    taken
-        Number of labels and verdicts added.
-    skipped
-        Number of skips added.
-    notes
-        Number of notes added.
-    audit, known_audit
-        Number of audited nodes added, and of those that the log has already or has labels of.
-    repeated
-        Number of annotations that hold in the log already.
-    superseded
-        Number of annotations that were imported before, or are older than what the same person says now.
-    unanswered
-        Number of nodes listed without an answer.
-    unknown_nodes
-        Nodes that are not in the graph.
-    unknown_classes
-        Labels that are not among the classes.
-    unclear
-        What else was left out, in a few words each.
-    """
-
-    taken: int = 0
-    skipped: int = 0
-    notes: int = 0
-    audit: int = 0
-    known_audit: int = 0
-    repeated: int = 0
-    superseded: int = 0
-    unanswered: int = 0
-    unknown_nodes: tuple[Hashable, ...] = ()
-    unknown_classes: tuple[Hashable, ...] = ()
-    unclear: tuple[str, ...] = ()
+    taken: int = 0  # number of labels and verdicts added
+    skipped: int = 0  # number of skips added
+    notes: int = 0  # number of notes added
+    audit: int = 0  # number of audited nodes added
+    known_audit: int = 0  # number of audited nodes that the log has already or has labels of
+    repeated: int = 0  # number of annotations that hold in the log already
+    superseded: int = 0  # number of those imported before, or older than what the same person says now
+    unanswered: int = 0  # number of nodes listed without an answer
+    unknown_nodes: tuple[Hashable, ...] = ()  # nodes that are not in the graph
+    unknown_classes: tuple[Hashable, ...] = ()  # labels that are not among the classes
+    unclear: tuple[str, ...] = ()  # what else was left out, in a few words each
 
     @property
     def is_nothing(self) -> bool:
@@ -129,6 +91,7 @@ class LabelLog(EventStore):
     frozenset({'a'})
     """
 
+    @in_transaction
     def append(self, new: Annotation) -> Annotation | None:
         """Add an answer, a verdict or a note, and return what it replaces; None if nothing.
 
@@ -136,21 +99,17 @@ class LabelLog(EventStore):
         """
         if new.kind in (Kind.LABEL, Kind.VERDICT):
             _check_class(new.label, new.node)
+        before = self._before(new)
+        holds = not new.key and before is not None and new.says_same(before) and new.text == before.text
+        if not self._was_sent(new) and not holds:
+            self._write(new)
+        return before
 
-        def write() -> Annotation | None:
-            before = self._before(new)
-            holds = not new.key and before is not None and new.says_same(before) and new.text == before.text
-            if not self._was_sent(new) and not holds:
-                self._write(new)
-            return before
-
-        return self.write_together(write)
-
+    @in_transaction
     def extend(self, annotations: Iterable[Annotation]) -> None:
         """Add annotations as `append` does, all or none."""
-        with self._transaction():
-            for each in annotations:
-                self.append(each)
+        for each in annotations:
+            self.append(each)
 
     def answer(self, node: Hashable, label: Hashable, **details: Unpack[Details]) -> Annotation | None:
         """Add a label, which replaces an earlier answer of the same annotator, and return that answer."""
@@ -168,75 +127,79 @@ class LabelLog(EventStore):
         """Add a note to a node."""
         self.append(Annotation(node, None, Kind.NOTE, text=text, **details))
 
+    @in_transaction
     def tell(self, labels: Mapping[Hashable, Hashable], **details: Unpack[Details]) -> None:
         """Add the label of each node, all or none; refuse one that contradicts the annotator's own label."""
-        with self._transaction():
-            for node, label in labels.items():
-                new = Annotation(node, label, **details)
-                before = self._before(new)
-                if before is not None and before.kind is Kind.LABEL and not is_same(before.label, label):
-                    raise LabelError(
-                        f"Node {node!r} is already labelled {before.label!r}, not {label!r}.",
-                        hint="Call `correct` to change a label.",
-                        node=node,
-                        value=label,
-                    )
-                self.append(new)
+        for node, label in labels.items():
+            new = Annotation(node, label, **details)
+            before = self._before(new)
+            if before is not None and before.kind is Kind.LABEL and not is_same(before.label, label):
+                raise LabelError(
+                    f"Node {node!r} is already labelled {before.label!r}, not {label!r}.",
+                    hint="Call `correct` to change a label.",
+                    node=node,
+                    value=label,
+                )
+            self.append(new)
 
+    @in_transaction
     def undo(self, *, annotator: str = "", round: int = 0, key: str = "") -> Annotation | None:
         """Undo the annotator's last answer or verdict that holds and return it; None if there is none."""
+        for sent in self._select("SELECT {} FROM events WHERE key = ?", key):
+            self._was_sent(replace(sent, kind=Kind.UNDO, annotator=annotator))
+            return next(iter(self._select("SELECT {} FROM events WHERE number = ?", sent.undoes)), None)
+        last = next(iter(self.history(annotator, 1)), None)
+        undo = Annotation(None, None, Kind.UNDO, annotator, round=round, key=key)
+        if last is not None:
+            self._write(replace(undo, node=last.node, undoes=last.number))
+        elif key:
+            self._write(undo)
+        return last
 
-        def write() -> Annotation | None:
-            for sent in self._select("SELECT {} FROM events WHERE key = ?", key):
-                self._was_sent(replace(sent, kind=Kind.UNDO, annotator=annotator))
-                return next(iter(self.numbered([sent.undoes] if sent.undoes else [])), None)
-            query = "SELECT {} FROM holding WHERE annotator = ? ORDER BY number DESC LIMIT 1"
-            last = next(iter(self._select(query, annotator)), None)
-            undo = Annotation(None, None, Kind.UNDO, annotator, round=round, key=key)
-            if last is not None:
-                self._write(replace(undo, node=last.node, undoes=last.number))
-            elif key:
-                self._write(undo)
-            return last
-
-        return self.write_together(write)
-
+    @in_transaction
     def name_classes(self, classes: Iterable[Hashable], *, annotator: str = "") -> None:
-        """Record the classes in their order, unless the log has them in this order already."""
-        named = list(classes)
-        for label in named:
-            _check_class(label)
-        with self._transaction():
-            if list(map(name_to_text, named)) != list(map(name_to_text, self.classes())):
-                for label in named:
-                    self._write(Annotation(None, label, Kind.CLASS, annotator))
+        """Record the classes in their order, by name or as entries; other classes of the log follow them.
 
+        A class keeps its key and its description unless the entry has others.
+        """
+        known = {name_to_text(each.name): each for each in self.class_entries()}
+        listed = {}
+        for given in classes:
+            entry = given if isinstance(given, ClassEntry) else ClassEntry(given)
+            old = known.pop(name_to_text(entry.name), entry)
+            listed[name_to_text(entry.name)] = ClassEntry(
+                entry.name, entry.key or old.key, entry.description or old.description
+            )
+        self._list_classes([*listed.values(), *known.values()], annotator)
+
+    @in_transaction
     def rename_class(self, old: Hashable, new: Hashable, *, annotator: str = "") -> None:
         """Rename a class in all annotations so far; to merge two classes, rename one to the other."""
         _check_class(new)
-        with self._transaction():
-            self._check_has_class(old)
-            self._write(Annotation(None, new, Kind.RENAME, annotator, text=name_to_text(old)))
+        self._check_has_class(old)
+        self._write(Annotation(None, new, Kind.RENAME, annotator, text=name_to_text(old)))
 
+    @in_transaction
     def describe_class(self, name: Hashable, *, key: str = "", description: str = "", annotator: str = "") -> None:
-        """Record the key and the description of a class, unless the log has them already."""
-        _check_class(name)
-        with self._transaction():
-            if ClassEntry(name, key, description) not in self.class_entries():
-                text = json.dumps({"key": key, "description": description})
-                self._write(Annotation(None, name, Kind.DESCRIBE, annotator, text=text))
+        """Record the key and the description of a class."""
+        entries = {name_to_text(each.name): each for each in self.class_entries()}
+        entries[name_to_text(name)] = ClassEntry(name, key, description)
+        self._list_classes(entries.values(), annotator)
 
+    @in_transaction
     def remove_class(self, name: Hashable, *, annotator: str = "") -> None:
         """Remove a class that no current answer uses."""
-        with self._transaction():
-            used = [each.node for each in self.holding() if each.label is not None and is_same(each.label, name)]
-            if used:
-                count = f"{len(used):,} {'answer uses' if len(used) == 1 else 'answers use'}"
-                message = f"The class {name!r} cannot be removed: {count} it."
-                raise LabelError(message, hint="Merge it into another class instead.", node=used[0], value=name)
-            self._check_has_class(name)
-            self._write(Annotation(None, name, Kind.REMOVE, annotator))
+        self._check_has_class(name)
+        used = self.query("SELECT node FROM answers WHERE holds AND label = ?", name_to_text(name))
+        if used:
+            count = f"{len(used):,} {'answer uses' if len(used) == 1 else 'answers use'}"
+            message = f"The class {name!r} cannot be removed: {count} it."
+            hint = "Merge it into another class instead."
+            raise LabelError(message, hint=hint, node=parse_label(used[0][0]), value=name)
+        kept = (each for each in self.class_entries() if not is_same(each.name, name))
+        self._list_classes(kept, annotator)
 
+    @in_transaction
     def add(self, annotations: Iterable[Annotation]) -> Imported:
         """Add annotations from elsewhere, such as `featprop.labels.read` returns, all or none, with their times.
 
@@ -244,14 +207,13 @@ class LabelLog(EventStore):
         once is not added again, nor is one that is older than what the same person says now. Uniform audits are pooled.
         """
         found = list(getattr(annotations, "annotations", annotations))
-        with self._transaction():
-            before = self.audit()
-            results = Counter((each.kind, self._add(each)) for each in found)
-            drawn = self.audit()
-            new = {node: weight for node, weight in drawn.items() if node not in before}
-            for node, weight in pool_audits([before, new]).items():
-                if drawn[node] != weight:
-                    self._write(Annotation(node, None, Kind.AUDIT, text=repr(weight)))
+        before = self.audit()
+        results = Counter((each.kind, self._add(each)) for each in found)
+        drawn = self.audit()
+        new = {node: weight for node, weight in drawn.items() if node not in before}
+        for node, weight in pool_audits([before, new]).items():
+            if drawn[node] != weight:
+                self._write(Annotation(node, None, Kind.AUDIT, text=repr(weight)))
 
         def count(result: str) -> int:
             return sum(times for (kind, what), times in results.items() if what == result and kind is not Kind.AUDIT)
@@ -267,6 +229,7 @@ class LabelLog(EventStore):
             superseded=count("superseded"),
         )
 
+    @in_transaction
     def draw_audit(self, weights: Mapping[Hashable, float], *, annotator: str = "", round: int = 0) -> None:
         """Mark nodes as drawn for an audit, all or none: no model learns from their labels.
 
@@ -279,23 +242,22 @@ class LabelLog(EventStore):
         round
             Number of times nodes have been asked for.
         """
-        with self._transaction():
-            before, labelled = self.audit(), self.labels()
-            found = [node for node in weights if node in labelled]
-            if found:
-                listed = first_five([repr(node) for node in found])
-                raise LabelError(f"Nodes drawn for an audit already have labels: {listed}.", node=found[0])
-            for node, weight in weights.items():
-                if before.get(node) != float(weight):
-                    self._write(Annotation(node, None, Kind.AUDIT, annotator, round=round, text=repr(float(weight))))
+        before, labelled = self.audit(), self.labels()
+        found = [node for node in weights if node in labelled]
+        if found:
+            listed = first_five([repr(node) for node in found])
+            raise LabelError(f"Nodes drawn for an audit already have labels: {listed}.", node=found[0])
+        for node, weight in weights.items():
+            if before.get(node) != float(weight):
+                self._write(Annotation(node, None, Kind.AUDIT, annotator, round=round, text=repr(float(weight))))
 
+    @in_transaction
     def release_audit(self, *, annotator: str = "", round: int = 0) -> dict[Hashable, float]:
         """Turn the labels of the audit into ordinary labels, and return the nodes that were in it."""
-        with self._transaction():
-            released = self.audit()
-            if released:
-                self._write(Annotation(None, None, Kind.RELEASE, annotator, round=round))
-            return released
+        released = self.audit()
+        if released:
+            self._write(Annotation(None, None, Kind.RELEASE, annotator, round=round))
+        return released
 
     def audit(self) -> dict[Hashable, float]:
         """Return the audited nodes and how many nodes each stands for."""
@@ -312,19 +274,19 @@ class LabelLog(EventStore):
         labels = self.consensus().labels if drawn else {}
         return {node: label for node, label in labels.items() if node in drawn}
 
+    @in_transaction
     def save_round(self, nodes: Iterable[Hashable], state: Mapping[str, Any], round: int) -> None:
         """Record that nodes were asked for in a round, and the state of the learner after it.
 
         If another learner has recorded a round since the last one of this learner, nothing is recorded.
         """
-        with self._transaction():
-            before = self.learner_state()
-            if before is not None and before["rounds"] != round - 1:
-                message = f"Another learner has recorded round {before['rounds']:,} in this label log."
-                raise LabelError(message, hint="Continue with a new learner of the same log.", value=round)
-            for node in nodes:
-                self._write(Annotation(node, None, Kind.ASK, round=round))
-            self._write(Annotation(None, None, Kind.LEARNER, round=round, text=json.dumps(state)))
+        before = self.learner_state()
+        if before is not None and before["rounds"] != round - 1:
+            message = f"Another learner has recorded round {before['rounds']:,} in this label log."
+            raise LabelError(message, hint="Continue with a new learner of the same log.", value=round)
+        for node in nodes:
+            self._write(Annotation(node, None, Kind.ASK, round=round))
+        self._write(Annotation(None, None, Kind.LEARNER, round=round, text=json.dumps(state)))
 
     def learner_state(self) -> dict[str, Any] | None:
         """Return the last state that `save_round` recorded; None if there is none."""
@@ -333,11 +295,11 @@ class LabelLog(EventStore):
 
     def asked(self) -> list[Hashable]:
         """Return the nodes that were asked for and have no answer."""
-        query = "SELECT {} FROM events WHERE kind = 'ask' AND node NOT IN (SELECT node FROM standing) ORDER BY number"
+        query = "SELECT {} FROM events WHERE kind = 'ask' AND node NOT IN (SELECT node FROM answers) ORDER BY number"
         return list(dict.fromkeys(each.node for each in self._select(query)))
 
     def events(self) -> list[Annotation]:
-        """Return every event, in order."""
+        """Return every event as it was written, in order."""
         return self._select("SELECT {} FROM events ORDER BY number")
 
     def classes(self) -> list[Hashable]:
@@ -346,39 +308,25 @@ class LabelLog(EventStore):
 
     def class_entries(self) -> list[ClassEntry]:
         """Return the classes as `classes` does, each with its key and description."""
-        named: dict[str, Hashable] = {}
-        used: dict[str, Hashable] = {}
-        details: dict[str, Any] = {}
-        events = self._select(NAMINGS)
-        for each in events:
-            name = name_to_text(each.label)
-            if each.kind is Kind.REMOVE:
-                named.pop(name, None)
-                used.pop(name, None)
-            elif each.kind is Kind.CLASS:
-                named.pop(name, None)
-                named[name] = each.label
-            elif each.kind is Kind.DESCRIBE:
-                details[name] = json.loads(each.text)
-            else:
-                used[name] = each.label
-        return [ClassEntry(label, **details.get(name, {})) for name, label in {**named, **used}.items()]
+        query = "SELECT name, key, description FROM classes ORDER BY rowid"
+        return self._read(lambda name, key, description: ClassEntry(parse_label(name), key, description), query)
 
     def holding(self) -> list[Annotation]:
         """Return the answers and verdicts that hold, in the order the nodes first came up."""
-        return self._select(
-            "SELECT {} FROM holding AS held ORDER BY (SELECT min(number) FROM standing WHERE node = held.node), number"
-        )
+        query = "SELECT {} FROM holding ORDER BY (SELECT min(number) FROM answers WHERE node = holding.node), number"
+        return self._select(query)
 
     def holding_of(self, node: Hashable) -> list[Annotation]:
         """Return the answers and the verdict of one node that hold; takes no longer in a long log."""
         return self._select("SELECT {} FROM holding WHERE node = ? ORDER BY number", name_to_text(node))
 
-    def numbered(self, numbers: Sequence[int]) -> list[Annotation]:
-        """Return the events with these numbers, in the order of the numbers given."""
-        query = "SELECT {} FROM events WHERE number IN (SELECT value FROM json_each(?))"
-        by_number = {each.number: each for each in self._select(query, json.dumps(numbers))}
-        return [by_number[number] for number in numbers]
+    def history(self, annotator: str, limit: int = -1) -> list[Annotation]:
+        """Return an annotator's answers and verdicts that hold, newest first; all of them if `limit` is negative."""
+        return self._select("SELECT {} FROM holding WHERE annotator = ? ORDER BY number DESC LIMIT ?", annotator, limit)
+
+    def verdicts(self) -> list[Annotation]:
+        """Return the verdicts that hold."""
+        return self._select("SELECT {} FROM holding WHERE kind = 'adjudicate' ORDER BY number")
 
     def consensus(self) -> Consensus:
         """Return the label that counts for each node (`featprop.labels.agreement`)."""
@@ -406,31 +354,29 @@ class LabelLog(EventStore):
     def last(self) -> int:
         """Number of the last event that changes what a node is; 0 if there is none."""
         rows = self.query(
-            "SELECT number FROM events WHERE kind NOT IN ('note', 'class', 'describe', 'remove', 'ask', 'learner') "
+            "SELECT number FROM events WHERE kind NOT IN ('note', 'classes', 'ask', 'learner') "
             "ORDER BY number DESC LIMIT 1"
         )
         return int(rows[0][0]) if rows else 0
 
     def _select(self, query: str, *values: object) -> list[Annotation]:
-        """Return the events that a query finds, with the class names that later renames gave them."""
-        with self._lock:
-            try:
-                found = [_parse(row) for row in self.query(query.replace("{}", COLUMNS), *values)]
-                renames = [_parse(row) for row in self.query(f"SELECT {COLUMNS} FROM events WHERE kind = 'rename'")]
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise self._failure(error) from error
-        return [_rename(each, renames) for each in found] if renames else found
+        """Return the annotations that a query finds."""
+        return self._read(_parse, query.replace("{}", COLUMNS), *values)
+
+    def _read(self, parse: Callable[..., Result], query: str, *values: object) -> list[Result]:
+        """Return the rows of a query, parsed; a row that featprop cannot have written is an error."""
+        try:
+            return [parse(*row) for row in self.query(query, *values)]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._failure(error) from error
 
     def _before(self, new: Annotation) -> Annotation | None:
         """Return what an answer or verdict would replace, or a note that says the same."""
         if new.kind is Kind.NOTE:
             return next((note for note in self.notes_of(new.node) if new.says_same(note)), None)
-        if new.kind is Kind.VERDICT:
-            held = [each for each in self.holding_of(new.node) if each.kind is Kind.VERDICT]
-        else:
-            answers = (each for each in self.holding_of(new.node) if each.kind is not Kind.VERDICT)
-            held = [each for each in answers if each.annotator == new.annotator]
-        return held[0] if held else None
+        is_verdict = new.kind is Kind.VERDICT
+        held = [each for each in self.holding_of(new.node) if (each.kind is Kind.VERDICT) == is_verdict]
+        return next((each for each in held if is_verdict or each.annotator == new.annotator), None)
 
     def _add(self, new: Annotation) -> str:
         """Add an annotation from elsewhere inside a transaction, and return what happened to it."""
@@ -444,11 +390,20 @@ class LabelLog(EventStore):
         key = new.import_key()
         is_older = before is not None and before.time and new.time is not None and new.time < before.time
         was_added = bool(self.query("SELECT 1 FROM events WHERE key = ?", key))
-        if is_older or was_added or any(each.time == new.time for each in alike):
+        if is_older or was_added or any(each.time == new.time for each in alike) or self._was_undone(new):
             return "superseded"
         was_edited = before is not None and before.time == new.time
         self._write(replace(new, time=None if was_edited else new.time, key=key))
         return "added"
+
+    def _was_undone(self, new: Annotation) -> bool:
+        """Return whether an answer of the same person at the same time was undone, whatever its class is called now."""
+        if new.time is None or new.kind not in VOTES:
+            return False
+        query = """SELECT 1 FROM events WHERE node = ? AND annotator = ? AND kind = ? AND time = ?
+            AND number NOT IN (SELECT number FROM answers)"""
+        time = time_to_text(to_milliseconds(new.time))
+        return bool(self.query(query, name_to_text(new.node), new.annotator, new.kind, time))
 
     def _add_draw(self, new: Annotation) -> str:
         """Add that a node was drawn elsewhere, unless it is or was in the audit here, or has a label."""
@@ -460,22 +415,31 @@ class LabelLog(EventStore):
 
     def _was_sent(self, new: Annotation) -> bool:
         """Return whether this event is in the log under its key; another event under that key is an error."""
-        sent = self.query(f"SELECT {COLUMNS} FROM events WHERE key = ?", new.key)
-        if not sent:
+        if not new.key:
             return False
-        found = _parse(sent[0])
-        if not (new.says_same(found) and is_same(new.node, found.node) and new.undoes == found.undoes):
-            raise LabelError(
-                f"The key {new.key!r} already belongs to another event ({found.kind} of {found.node!r}).",
-                hint="Use a new key for each event. If you answered already, change it under Your answers.",
-                node=new.node,
-                value=new.key,
-            )
-        return True
+        for found in self._select("SELECT {} FROM events WHERE key = ?", new.key):
+            if not (new.says_same(found) and is_same(new.node, found.node) and new.undoes == found.undoes):
+                raise LabelError(
+                    f"The key {new.key!r} already belongs to another event ({found.kind} of {found.node!r}).",
+                    hint="Use a new key for each event. If you answered already, change it under Your answers.",
+                    node=new.node,
+                    value=new.key,
+                )
+            return True
+        return False
 
     def _check_has_class(self, name: Hashable) -> None:
-        if name_to_text(name) not in map(name_to_text, self.classes()):
+        if not self.query("SELECT 1 FROM classes WHERE name = ?", name_to_text(name)):
             raise LabelError(f"The label log has no class {name!r}.", value=name)
+
+    def _list_classes(self, entries: Iterable[ClassEntry], annotator: str) -> None:
+        """Write the classes, unless the log has them in this order already."""
+        rows = [(name_to_text(each.name), each.key, each.description) for each in entries]
+        if rows != self.query("SELECT name, key, description FROM classes ORDER BY rowid"):
+            for name, *_ in rows:
+                _check_class(parse_label(name))
+            text = json.dumps([dict(zip(ClassEntry._fields, row, strict=True)) for row in rows], ensure_ascii=False)
+            self._write(Annotation(None, None, Kind.CLASSES, annotator, text=text))
 
     def _write(self, new: Annotation) -> None:
         """Write one event inside a transaction."""
@@ -484,26 +448,13 @@ class LabelLog(EventStore):
         key = new.key or uuid.uuid4().hex
         values = (name_to_text(new.node), label, new.kind, new.annotator, time, new.round, new.source, key, new.text)
         marks = ", ".join("?" * (len(values) + 2))
-        self._connection.execute(f"INSERT INTO events ({COLUMNS}) VALUES ({marks})", (*values, None, new.undoes))
+        self.query(f"INSERT INTO events ({COLUMNS}) VALUES ({marks})", *values, None, new.undoes)
 
 
-def _parse(row: tuple[Any, ...]) -> Annotation:
-    """Return the event in a row."""
-    node, label, kind, annotator, time, *others = row
+def _parse(node: str, label: str | None, kind: str, annotator: str, time: str, *others: Any) -> Annotation:
+    """Return the annotation in a row."""
     name = None if label is None else parse_label(label)
     return Annotation(name_from_text(node), name, Kind(kind), annotator, dt.datetime.fromisoformat(time), *others)
-
-
-def _rename(each: Annotation, renames: Iterable[Annotation]) -> Annotation:
-    """Return an annotation with the class name that later renames gave it."""
-    if each.label is None or each.kind is Kind.RENAME:
-        return each
-    label = each.label
-    for rename in renames:
-        if rename.number > each.number and name_to_text(label) == rename.text:
-            assert rename.label is not None
-            label = rename.label
-    return replace(each, label=label)
 
 
 def _check_class(label: Hashable, node: Hashable = None) -> None:

@@ -1,4 +1,4 @@
-"""CSV tables for people and spreadsheets: labelling sheets, labels, and what other writers share.
+"""CSV tables for people and spreadsheets: labelling sheets, labels, predictions, exports.
 
 Text that a spreadsheet would take for a formula is escaped with a leading apostrophe, as people type it there.
 """
@@ -6,11 +6,10 @@ Text that a spreadsheet would take for a formula is escaped with a leading apost
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import os
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from featprop.errors import ParameterError
+from featprop.errors import ParameterError, unknown_choice
 from featprop.files import writing_output
 from featprop.graph import Graph
 from featprop.ids import as_array
@@ -32,12 +31,12 @@ OWN_COLUMNS = frozenset(
 """Columns that featprop itself writes into a sheet."""
 FORMULA = re.compile(r"^'*[=+\-@\t\r]")
 """The start of text that may be taken for a formula, with any number of apostrophes before it."""
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 CSV_TYPES = (
     *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal),
     *(pa.types.is_date, pa.types.is_timestamp),
 )
 """Types that CSV writes as people do."""
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_sheet(out: Output, nodes: NDArray[Any], columns: Mapping[str, pa.Array] = {}, *, force: bool = False) -> None:
@@ -54,26 +53,24 @@ def write_sheet(out: Output, nodes: NDArray[Any], columns: Mapping[str, pa.Array
     force
         Whether to overwrite an existing file.
     """
-    titles = ["id", "label", "rank", *columns]
-    empty = pa.nulls(len(nodes), pa.string())
-    ranks = pa.array(np.arange(1, len(nodes) + 1))
-    write_csv(out, titles, [to_cells(nodes.tolist()), empty, ranks, *map(_readable, columns.values())], force=force)
+    written = {
+        "id": to_cells(nodes.tolist()),
+        "label": pa.nulls(len(nodes), pa.string()),
+        "rank": pa.array(np.arange(1, len(nodes) + 1)),
+        **{title: _readable(values) for title, values in columns.items()},
+    }
+    write_chunks(out, csv_chunks([pa.table(written)]), force=force)
 
 
 def check_columns(show: Sequence[str], graph: Graph) -> None:
     """Refuse columns that the graph's node table does not have, or that the sheet has already."""
     there = [] if graph.table is None else graph.table.column_names
-    named = [title for title in there if title not in OWN_COLUMNS]
     for name in show:
-        if name in there and name not in OWN_COLUMNS:
-            continue
-        close = difflib.get_close_matches(name, named, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else "Leave it out, or rename the column."
         if name in OWN_COLUMNS:
             message = f"`show` names {name!r}, a column that the sheet has already."
-        else:
-            message = f"`show` names {name!r}, which is not a column of the nodes."
-        raise ParameterError(message, hint=hint, parameter="show", value=name, choices=named, column=name)
+            raise ParameterError(message, parameter="show", value=name)
+        if name not in there:
+            raise unknown_choice("show", name, there)
 
 
 def take_columns(show: Sequence[str], graph: Graph, positions: NDArray[np.intp]) -> dict[str, pa.Array]:
@@ -89,49 +86,42 @@ def take_columns(show: Sequence[str], graph: Graph, positions: NDArray[np.intp])
 
 def write_labels(out: Output, labels: Mapping[Hashable, Hashable], *, force: bool = False) -> None:
     """Write the label of each node as a sheet that `featprop.labels.read` reads."""
-    write_csv(out, ["id", "label"], [to_cells(list(labels)), to_cells(list(labels.values()))], force=force)
+    columns = {"id": to_cells(list(labels)), "label": to_cells(list(labels.values()))}
+    write_chunks(out, csv_chunks([pa.table(columns)]), force=force)
 
 
-def write_csv(out: Output, titles: Sequence[str], columns: Sequence[pa.Array], *, force: bool = False) -> None:
-    """Write columns as CSV, with formulas escaped."""
-    table = pa.Table.from_arrays(list(columns), names=list(titles))
-    write_bytes(out, csv_header(titles) + csv_rows(table), force=force)
-
-
-def write_bytes(out: Output, content: bytes, *, force: bool = False) -> None:
-    """Write the content of a file or stream at once."""
+def write_chunks(out: Output, chunks: Iterable[bytes], *, force: bool = False, suffixes: Sequence[str] = ()) -> None:
+    """Write the content of a file or stream; a file must have one of the suffixes, if any are given."""
     if isinstance(out, str | os.PathLike):
-        with writing_output(Path(out), force=force) as temporary:
-            temporary.write_bytes(content)
+        with writing_output(Path(out), force=force, suffixes=suffixes) as temporary, temporary.open("wb") as file:
+            file.writelines(chunks)
     else:
-        out.write(content)
+        out.writelines(chunks)
         out.flush()
 
 
-def csv_header(titles: Sequence[str]) -> bytes:
-    """Return the first line of a CSV file."""
-    header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow(map(escape_formula, titles))
-    return header.getvalue().encode()
-
-
-def csv_rows(table: pa.Table) -> bytes:
-    """Return the rows of a table as CSV."""
+def csv_chunks(tables: Iterable[pa.Table]) -> Iterator[bytes]:
+    """Yield the content of a CSV file, formulas escaped: the header, then the rows of each table."""
     from pyarrow import csv as arrow_csv
 
-    safe = pa.Table.from_arrays([_escape_column(column) for column in table.columns], names=table.column_names)
-    content = io.BytesIO()
-    arrow_csv.write_csv(safe, content, arrow_csv.WriteOptions(include_header=False))
-    return content.getvalue()
+    for number, table in enumerate(tables):
+        content = io.BytesIO()
+        if number == 0:
+            header = io.StringIO()
+            csv.writer(header, lineterminator="\n").writerow(map(escape_formula, table.column_names))
+            content.write(header.getvalue().encode())
+        safe = pa.Table.from_arrays([_escape_column(column) for column in table.columns], names=table.column_names)
+        arrow_csv.write_csv(safe, content, arrow_csv.WriteOptions(include_header=False))
+        yield content.getvalue()
 
 
-def round_significant(numbers: NDArray[Any]) -> pa.Array:
+def round_numbers(numbers: NDArray[Any]) -> pa.Array:
     """Return numbers with six significant digits."""
     wide = np.asarray(numbers, dtype=np.float64)
     sizes = np.where(np.isfinite(wide) & (wide != 0), np.abs(wide), 1.0)
     digits = np.clip(5 - np.floor(np.log10(sizes)).astype(int), -300, 300)
     up, down = 10.0 ** np.maximum(digits, 0), 10.0 ** np.maximum(-digits, 0)
-    return pa.array(np.rint(wide * up / down) / up * down, pa.float64())
+    return pa.array(np.rint(wide * up / down) / up * down)
 
 
 def to_cells(values: list[Any], *, text: bool = False) -> pa.Array:

@@ -1,8 +1,11 @@
 """The SQLite file of a label log: an append-only table of events that survives crashes and accidents.
 
+The table ``events`` is the only truth. Triggers derive two tables from it in the same transaction, so that nothing
+ever reads all events: ``answers``, the answers and verdicts that were not undone, and ``classes``.
+
 The file is in WAL mode with ``synchronous=FULL``, or with a rollback journal on a network file system. Every write is a
-transaction that is on the disk before the call returns; writes that wait at the same time share one. If the file is
-deleted or replaced while it is open, the next write fails and all events go to ``NAME.rescued``.
+transaction that is on the disk before the call returns. If the file is deleted or replaced while it is open, the next
+write fails and all events go to ``NAME.rescued``.
 """
 
 from __future__ import annotations
@@ -13,19 +16,20 @@ import os
 import sqlite3
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import closing, contextmanager, suppress
-from functools import cache
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
-from featprop.errors import FileError, LabelError, quote_error
+from featprop.errors import FileError, quote_error
 from featprop.files import unused_name
 
 log = logging.getLogger(__name__)
 
+Store = TypeVar("Store", bound="EventStore")
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 LOCK_TIMEOUT_S = 10.0
@@ -49,29 +53,56 @@ CREATE TABLE IF NOT EXISTS events (
     text TEXT NOT NULL CHECK (kind != 'audit' OR CAST(text AS REAL) > 0),
     source TEXT NOT NULL,
     undoes INTEGER REFERENCES events (number),
-    CHECK (kind NOT IN ('label', 'adjudicate', 'class', 'rename', 'describe', 'remove') OR label IS NOT NULL)
+    CHECK (kind NOT IN ('label', 'adjudicate', 'rename') OR label IS NOT NULL)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS events_of_node ON events (node, kind);
-CREATE INDEX IF NOT EXISTS withdrawals ON events (node) WHERE kind IN ('undo', 'skip');
-CREATE INDEX IF NOT EXISTS events_of_annotator ON events (annotator, number);
-CREATE INDEX IF NOT EXISTS events_undone ON events (undoes);
-CREATE INDEX IF NOT EXISTS uses ON events (label, number) WHERE kind IN ('label', 'adjudicate', 'rename');
-CREATE INDEX IF NOT EXISTS namings ON events (number) WHERE kind IN ('class', 'remove', 'describe');
-CREATE INDEX IF NOT EXISTS renames ON events (number) WHERE kind = 'rename';
-CREATE INDEX IF NOT EXISTS audits ON events (number) WHERE kind = 'audit';
-CREATE INDEX IF NOT EXISTS releases ON events (number) WHERE kind = 'release';
+CREATE INDEX IF NOT EXISTS events_of_kind ON events (kind);
 CREATE TRIGGER IF NOT EXISTS events_unchanged BEFORE UPDATE ON events
     BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER IF NOT EXISTS events_kept BEFORE DELETE ON events
     BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-CREATE VIEW IF NOT EXISTS standing AS  -- answers and verdicts that were not undone
-    SELECT * FROM events AS event WHERE kind IN ('label', 'skip', 'adjudicate')
-    AND NOT EXISTS (SELECT 1 FROM events WHERE undoes = event.number);
+CREATE TABLE IF NOT EXISTS answers (  -- answers and verdicts that were not undone, with the class names of today
+    number INTEGER PRIMARY KEY REFERENCES events (number),
+    node TEXT NOT NULL,
+    annotator TEXT NOT NULL,
+    is_verdict INTEGER NOT NULL,
+    label TEXT,
+    holds INTEGER NOT NULL  -- whether it is the last answer of its annotator to the node, or the last verdict
+) STRICT;
+CREATE INDEX IF NOT EXISTS answers_of_node ON answers (node, holds, is_verdict, annotator, label);
+CREATE INDEX IF NOT EXISTS answers_of_annotator ON answers (annotator);
+CREATE TABLE IF NOT EXISTS classes (  -- in order
+    name TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL DEFAULT '',
+    description TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS answered AFTER INSERT ON events WHEN new.kind IN ('label', 'skip', 'adjudicate', 'undo')
+BEGIN
+    DELETE FROM answers WHERE number = new.undoes;
+    INSERT INTO answers SELECT new.number, new.node, new.annotator, new.kind = 'adjudicate', new.label, 0
+        WHERE new.kind != 'undo';
+    UPDATE answers SET holds = number IN (
+        SELECT max(number) FROM answers WHERE node = new.node GROUP BY is_verdict, iif(is_verdict, '', annotator)
+    ) WHERE node = new.node;
+    INSERT OR IGNORE INTO classes (name) SELECT new.label WHERE new.label IS NOT NULL;
+END;
+CREATE TRIGGER IF NOT EXISTS classes_listed AFTER INSERT ON events WHEN new.kind = 'classes'
+BEGIN
+    DELETE FROM classes;
+    INSERT INTO classes
+        SELECT json_extract(value, '$.name'), json_extract(value, '$.key'), json_extract(value, '$.description')
+        FROM json_each(new.text);
+END;
+CREATE TRIGGER IF NOT EXISTS class_renamed AFTER INSERT ON events
+WHEN new.kind = 'rename' AND new.label <> new.text
+BEGIN
+    UPDATE answers SET label = new.label WHERE label = new.text;
+    UPDATE OR IGNORE classes SET name = new.label WHERE name = new.text;
+    DELETE FROM classes WHERE name = new.text;
+END;
 CREATE VIEW IF NOT EXISTS holding AS  -- of each node, the last answer of each person and the last verdict
-    SELECT * FROM standing AS held WHERE NOT EXISTS (
-        SELECT 1 FROM standing WHERE node = held.node AND number > held.number
-        AND (kind = 'adjudicate') = (held.kind = 'adjudicate') AND (kind = 'adjudicate' OR annotator = held.annotator)
-    );
+    SELECT answers.node, answers.label, kind, answers.annotator, time, round, source, key, text, number, undoes
+    FROM answers JOIN events USING (number) WHERE holds;
 CREATE VIEW IF NOT EXISTS audit AS  -- nodes drawn since an audit was released
     SELECT * FROM events
     WHERE kind = 'audit' AND number > coalesce((SELECT max(number) FROM events WHERE kind = 'release'), 0);
@@ -85,6 +116,18 @@ SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version 
 (SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_master WHERE name NOT GLOB 'sqlite_*' ORDER BY name))
 """
 EMPTY = (0, 0, "")
+
+
+def in_transaction(
+    method: Callable[Concatenate[Store, Parameters], Result],
+) -> Callable[Concatenate[Store, Parameters], Result]:
+    """Run a method of a store in a transaction."""
+
+    @wraps(method)
+    def run(self: Store, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return self.transact(lambda: method(self, *args, **kwargs))
+
+    return run
 
 
 class EventStore:
@@ -105,8 +148,7 @@ class EventStore:
     ) -> None:
         self.path = None if path is None else Path(path)
         self._lock = threading.RLock()
-        self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
-        self._writer = 0
+        self._is_writing = False
         self._descriptor: int | None = None
         self._rescued: Path | None = None
         try:
@@ -114,11 +156,11 @@ class EventStore:
                 self._connection = _connect_read_only(self.path)
             else:
                 self._connection = _connect(self.path or ":memory:")
-            if self._is_empty(read_only=read_only):
+            is_new = self._is_new(read_only)
+            if not read_only:
                 self._set_journal()
+            if is_new:
                 self._connection.executescript(SCHEMA)
-            elif not read_only:
-                self._set_journal()
             if self.path is not None:
                 self._descriptor = os.open(self.path, os.O_RDONLY)
                 if exclusive:
@@ -145,7 +187,7 @@ class EventStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _is_empty(self, *, read_only: bool) -> bool:
+    def _is_new(self, read_only: bool) -> bool:
         """Return whether to create the tables; refuse other databases, versions, and foreign views or triggers.
 
         A foreign view may never end, and a trigger may write.
@@ -186,11 +228,9 @@ class EventStore:
             message = f"The label log {self.path} is open in another featprop process."
             raise FileError(message, hint="Stop that process, or use another file.", path=self.path) from error
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other threads from reading and writing inside the block."""
-        with self._lock:
-            yield
+    def locked(self) -> AbstractContextManager[bool]:
+        """Keep other threads from reading and writing inside a `with` block."""
+        return self._lock
 
     def query(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement and return its rows."""
@@ -200,65 +240,68 @@ class EventStore:
             except sqlite3.Error as error:
                 raise self._failure(error) from error
 
-    def write_together(self, work: Callable[[], Result]) -> Result:
-        """Run `work` in one transaction with all other work that waits, and return its result.
+    def transact(self, work: Callable[[], Result]) -> Result:
+        """Run `work` in a transaction and return its result; an error in it undoes all that it did.
 
-        `work` writes at most one event, and nothing if it raises, so it never undoes what others do. It may call
-        methods of the log that write.
+        Inside another transaction, it becomes part of that one.
         """
-        if self._writer == threading.get_ident():
-            return work()
-        done: Future[Result] = Future()
-        self._waiting.append((work, done))
         with self._lock:
-            if not done.done():
-                self._run_waiting()
+            if self._is_writing:
+                result, refusal = self._try(work)
+                if refusal is not None:
+                    raise refusal
+                return cast(Result, result)
+            done: Future[Result] = Future()
+            self.transact_together([(work, done)])
         return done.result()
 
-    def _run_waiting(self) -> None:
-        waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
-        results: list[tuple[Any, LabelError | None]] = []
+    def transact_together(self, jobs: Sequence[tuple[Callable[[], Any], Future[Any]]]) -> None:
+        """Run several pieces of work in one transaction, and then set the result or the error of each.
+
+        One that raises an error changes nothing, and does not affect the others.
+        """
+        outcomes: list[tuple[Any, BaseException | None]]
         try:
-            with self._transaction():
-                for work, _ in waiting:
-                    try:
-                        results.append((work(), None))
-                    except LabelError as refusal:
-                        results.append((None, refusal))
-        except BaseException as error:  # nothing was written: everybody who waits must know
-            for _, done in waiting:
-                done.set_exception(error)
-            return
-        for (_, done), (result, refused) in zip(waiting, results, strict=True):
-            if refused is None:
+            with self._lock, self._transaction():
+                outcomes = [self._try(work) for work, _ in jobs]
+        except BaseException as error:
+            outcomes = [(None, error)] * len(jobs)
+        for (_, done), (result, refusal) in zip(jobs, outcomes, strict=True):
+            if refusal is None:
                 done.set_result(result)
             else:
-                done.set_exception(refused)
+                done.set_exception(refusal)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Run the block as one transaction; an error in it rolls everything back."""
-        with self._lock:
-            self._check_in_place()
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                self._writer = threading.get_ident()
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException as error:
-                self._roll_back()
-                if isinstance(error, sqlite3.Error):
-                    raise self._failure(error) from error
-                raise
-            finally:
-                self._writer = 0
-            self._check_in_place()
+        """Run the block as one transaction; an error in it undoes everything."""
+        self._check_in_place()
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._is_writing = True
+            yield
+            self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
+        finally:
+            self._is_writing = False
+            with suppress(sqlite3.Error):  # as on a full disk: then SQLite rolls back at the next read
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+        self._check_in_place()
 
-    def _roll_back(self) -> None:
-        """Undo a failed transaction; if even that fails, as on a full disk, SQLite does it at the next read."""
-        with suppress(sqlite3.Error):
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+    def _try(self, work: Callable[[], Any]) -> tuple[Any, Exception | None]:
+        """Return the result of work inside a transaction, or its error after undoing what it did."""
+        self._connection.execute("SAVEPOINT work")
+        try:
+            result, refusal = work(), None
+        except Exception as error:
+            if not self._connection.in_transaction:  # SQLite has undone everything
+                raise
+            self._connection.execute("ROLLBACK TO work")
+            result, refusal = None, error
+        self._connection.execute("RELEASE work")
+        return result, refusal
 
     def _check_in_place(self) -> None:
         """Refuse to write if the file was deleted or replaced since it was opened."""
@@ -319,7 +362,7 @@ def file_system(path: Path) -> str:
 
 
 def _connect(database: Path | str, *, uri: bool = False) -> sqlite3.Connection:
-    return sqlite3.connect(database, LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False, uri=uri)
+    return sqlite3.connect(database, timeout=LOCK_TIMEOUT_S, isolation_level=None, check_same_thread=False, uri=uri)
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
@@ -335,6 +378,9 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
             message = f"Cannot read the last events of {path}: they are in {waiting.name}, in a read-only folder."
             raise FileError(message, hint="Copy both files to another folder and read them there.", path=path) from None
         connection = _connect(f"{address}?mode=ro&immutable=1", uri=True)
+    except sqlite3.DatabaseError:  # not a database
+        connection.close()
+        raise
     connection.execute("PRAGMA query_only = 1")
     return connection
 

@@ -175,23 +175,14 @@ class NodeClassifier(ABC):
         """Return the training labels of nodes that are in this graph.
 
         Numbered nodes (0, 1, 2, …) of a graph without a table, most of which have other features than in training,
-        are other nodes: none of the labels applies. If a table numbers the nodes and none has the same features, the
-        labels apply and a warning is logged.
+        are other nodes: none of the labels applies.
         """
         there = {node: label for node, label in self.labelled_.items() if graph.has(node)}
-        if graph.ids.dtype.kind not in "iu" or (graph.table is None and not graph.is_counted):
+        if graph.table is not None or not graph.is_counted:
             return there
         seen = dict(zip(self.labelled_, self.labelled_rows_, strict=True))
         rows = zip(there, _digests(self.prepare_graph(graph), graph.positions(there)), strict=True)
-        known = sum(seen[node] == row for node, row in rows)
-        if 2 * known >= len(there) or (known and graph.table is not None):
-            return there
-        if graph.table is not None:
-            log.warning(
-                "None of the %s training nodes has the same features as in training. If this is another graph, whose "
-                "ids mean other nodes, do not rely on the labels shown for them.",
-                f"{len(there):,}",
-            )
+        if 2 * sum(seen[node] == row for node, row in rows) >= len(there):
             return there
         log.warning(
             "Ignoring %s training labels: by the features of its nodes, this is not the graph the model was trained "

@@ -19,8 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-__all__ = ["TYPICAL_INVERSE_TEMPERATURE", "inverse_temperature", "label_smoothing", "model_weights"]
-
 TYPICAL_INVERSE_TEMPERATURE = 8.0
 """Centre of the prior of τ: least squares on one-hot targets gives scores between 0 and 1."""
 LOG_SPREAD, DEGREES_OF_FREEDOM = 0.5, 3

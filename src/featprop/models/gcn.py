@@ -36,8 +36,6 @@ class GCN(NeuralClassifier):
         Number of hidden units.
     dropout
         Share of hidden units dropped at each epoch.
-    learning_rate, weight_decay, epochs, random_state, device
-        As in `featprop.models.neural.NeuralClassifier`.
     """
 
     hidden: Annotated[int, Between(1, 65536)] = 16

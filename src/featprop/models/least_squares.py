@@ -11,8 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["least_squares"]
-
 
 def least_squares(
     rows: NDArray[np.floating], targets: NDArray[np.float64], weights: NDArray[np.float64], penalty: float

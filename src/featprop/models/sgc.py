@@ -29,8 +29,6 @@ class SGC(NeuralClassifier):
     ----------
     layers
         K, the number of propagation steps.
-    learning_rate, weight_decay, epochs, random_state, device
-        As in `featprop.models.neural.NeuralClassifier`.
     """
 
     layers: Annotated[int, Between(0, 1000)] = 2

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from featprop.compute import get_backend
 from featprop.compute.backend import LINE_COLUMNS, split_evenly
-from featprop.compute.kernels import normalize_rows, run_by_rows
+from featprop.compute.kernels import normalize_rows, prefetch, run_by_rows
 from featprop.graph import Graph
 from featprop.matrix import Floats, read_only
 
@@ -29,6 +29,8 @@ TELEPORT = 0.1
 """α of the diffusion: the probability that a random walk ends at each step."""
 DIFFUSION_STEPS = 20
 """T of the diffusion; the omitted powers have a total weight of 0.9^21, a ninth."""
+PREFETCHED_EDGES = 32
+"""Number of edges by which the rows of neighbours are requested from memory in advance."""
 MIN_LENGTH = 1e-6
 """Shorter smoothed rows are rounding errors: neighbours cancelled each other out."""
 
@@ -90,14 +92,9 @@ def smooth_rows(edges: Edges, own: Floats, names: Collection[str]) -> dict[str, 
 
 
 def _split_columns(width: int, room: int) -> list[slice]:
-    """Split columns into pieces of at most `room`, so that the rows of a piece fill whole cache lines if possible.
-
-    Features often have 32, 64 or 512 columns and one more for their length (`Reduction`), a separate piece.
-    """
-    first = width - 1 if width > 1 and width % LINE_COLUMNS == 1 else width
-    step = room - room % LINE_COLUMNS if LINE_COLUMNS <= room < first else room
-    pieces = split_evenly(first, step)
-    return [*pieces, slice(first, width)] if first < width else pieces
+    """Split columns into pieces of at most `room`, whose rows fill whole cache lines if possible."""
+    step = room - room % LINE_COLUMNS if LINE_COLUMNS <= room < width else room
+    return split_evenly(width, step)
 
 
 def _sum_weights(block: slice, indptr: NDArray[Any], weights: Floats) -> tuple[NDArray[np.float64], bool]:
@@ -128,18 +125,16 @@ def _second_hop(
     block: slice, source: Floats, out: Floats, edges: Edges, own: Floats, columns: slice, two_hops: Floats | None
 ) -> None:
     """Compute the second hop from the first, and write the first three terms of the diffusion to `out`."""
-    summed = np.empty((block.stop - block.start, source.shape[1]), dtype=np.float32)
+    summed = out[block]
     _sum_neighbours(block, edges, source, summed)
     if two_hops is not None:
         two_hops[block, columns] = summed
-    terms = own[block, columns] * edges.scale[block, None]
-    terms += np.float32(1 - TELEPORT) * source[block]
-    terms += np.float32((1 - TELEPORT) ** 2) * summed
-    out[block] = terms
+    summed *= np.float32((1 - TELEPORT) ** 2)
+    summed += own[block, columns] * edges.scale[block, None] + np.float32(1 - TELEPORT) * source[block]
 
 
 def _diffuse(block: slice, source: Floats, out: Floats, edges: Edges, own: Floats, columns: slice) -> None:
-    _sum_neighbours(block, edges, source, out[block], own[block, columns], 1 - TELEPORT)
+    _sum_neighbours(block, edges, source, out[block], own, columns.start, 1 - TELEPORT)
 
 
 def _write(block: slice, rows: Floats, columns: slice, out: Floats) -> None:
@@ -151,27 +146,38 @@ def _normalize(block: slice, rows: Floats, scale: Floats) -> None:
 
 
 def _sum_neighbours(
-    block: slice, edges: Edges, source: Floats, out: Floats, first: Floats | None = None, share: float = 1.0
+    block: slice,
+    edges: Edges,
+    source: Floats,
+    out: Floats,
+    own: Floats | None = None,
+    column: int = 0,
+    share: float = 1.0,
 ) -> None:
-    """Write `share` D² (z + A z) of z = `source` for the rows of a block, plus D `first` if given."""
+    """Write `share` D² (z + A z) of z = `source` for the rows of a block; add D `own`, from `column` on, if given."""
     ends = np.asarray(edges.indptr[block.start : block.stop + 1], dtype=np.int64)
     entries = slice(int(ends[0]), int(ends[-1]))
     indices = edges.indices[entries]
     weights = edges.weights[entries] if len(edges.weights) else edges.weights
-    added = out[:0] if first is None else first
-    arrays = ends - ends[0], indices, weights, source, block.start, edges.scale[block], added, np.float32(share), out
+    added = out[:0] if own is None else own[block]
+    scale = edges.scale[block]
+    arrays = ends - ends[0], indices, weights, source, block.start, scale, added, column, np.float32(share), out
     run_by_rows(_add_neighbours, len(out), (len(indices) + len(out)) * source.shape[1], *arrays)
 
 
 @njit(nogil=True, cache=True)
-def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, first, share, out):  # type: ignore[no-untyped-def]
+def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, own, column, share, out):  # type: ignore[no-untyped-def]
     """Sum over neighbours, four at a time so that the sum is written less often."""
     width = source.shape[1]
     weighted = len(weights) > 0
+    last = ends[stop]
     for i in range(start, stop):
+        entry, end = ends[i], ends[i + 1]
+        for later in range(min(entry + PREFETCHED_EDGES, last), min(end + PREFETCHED_EDGES, last)):
+            for c in range(0, width, LINE_COLUMNS):
+                prefetch(source, indices[later], c)  # type: ignore[call-arg]
         for c in range(width):
             out[i, c] = source[offset + i, c]
-        entry, end = ends[i], ends[i + 1]
         while entry + 4 <= end:
             j, k, m, o = indices[entry], indices[entry + 1], indices[entry + 2], indices[entry + 3]
             if weighted:
@@ -189,10 +195,9 @@ def _add_neighbours(start, stop, ends, indices, weights, source, offset, scale, 
                 out[i, c] += w * source[j, c]
             entry += 1
         factor = share * scale[i] * scale[i]
-        if len(first) > 0:
-            own = scale[i]
+        if len(own) > 0:
             for c in range(width):
-                out[i, c] = factor * out[i, c] + own * first[i, c]
+                out[i, c] = factor * out[i, c] + scale[i] * own[i, column + c]
         else:
             for c in range(width):
                 out[i, c] *= factor

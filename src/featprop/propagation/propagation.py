@@ -13,6 +13,7 @@ personalised PageRank (Gasteiger et al., "Predict then propagate"):
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -57,15 +58,18 @@ Value = TypeVar("Value")
 
 
 class _CachedProperty(Generic[Value]):
-    """A property that is computed on first use and kept as long as the graph."""
+    """A property that is computed once, on first use; other threads wait for it."""
 
     def __init__(self, compute: Callable[[Propagation], Value]) -> None:
         self.compute = compute
         self.__doc__ = compute.__doc__
 
     def __get__(self, owner: Propagation, kind: type[Propagation] | None = None) -> Value:
-        found: Value = owner.graph.cache.get(self.compute.__name__, partial(self.compute, owner))
-        return found
+        with owner.lock:
+            if self.compute not in owner.values:
+                owner.values[self.compute] = self.compute(owner)
+            found: Value = owner.values[self.compute]
+            return found
 
 
 class Propagation:
@@ -77,6 +81,8 @@ class Propagation:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph.without_labels()
+        self.values: dict[Callable[[Propagation], Any], Any] = {}
+        self.lock = threading.RLock()
         self._rows: dict[int, Features] = {0: read_only(graph.features)}
 
     @classmethod
@@ -199,8 +205,6 @@ class Propagation:
         n = self.graph.n_nodes
         parts = [(self.features(name), np.float32(np.sqrt(share))) for name, share in self.compared_shares.items()]
         sample = _join(parts, slice(None, None, -(-n // SVD_SAMPLE_ROWS)))
-        for rows, _ in parts:
-            release_pages(rows)
         width = COMPARED_COLUMNS if effective_dimension(sample) <= FLAT_DIMENSION else FLAT_COLUMNS
         directions = truncated_svd(sample, width) if sample.shape[1] > width else None
         compared = get_backend().allocate_rows(n, sample.shape[1] if directions is None else directions.shape[1])
@@ -231,7 +235,11 @@ class Propagation:
 
 def _join(parts: list[tuple[Floats, np.float32]], nodes: slice) -> Floats:
     """Concatenate the weighted feature sets of some nodes."""
-    return np.hstack([rows[nodes] * factor for rows, factor in parts])
+    weighted = []
+    for rows, factor in parts:
+        weighted.append(rows[nodes] * factor)
+        release_pages(rows)
+    return np.hstack(weighted)
 
 
 def _compare(block: slice, parts: list[tuple[Floats, np.float32]], directions: Floats | None, out: Floats) -> None:

@@ -43,12 +43,9 @@ def attach_database(
     if kind not in ("sqlite", "duckdb", "postgres", "mysql"):
         kind, place = DATABASES.get(Path(address).suffix.lower(), ""), address
         if not kind:
-            raise ParameterError(
-                f"Cannot tell what kind of database {address!r} is.",
-                hint='Write "sqlite:FILE", "duckdb:FILE", "postgres:…" or "mysql:…".',
-                parameter=name,
-                value=address,
-            )
+            message = f"Cannot tell what kind of database {address!r} is."
+            hint = 'Write "sqlite:FILE", "duckdb:FILE", "postgres:…" or "mysql:…".'
+            raise ParameterError(message, hint=hint, parameter=name, value=address)
     if kind in ("sqlite", "duckdb"):
         path = Path(place) if Path(place).is_absolute() else folder / place
         if not path.is_file():
@@ -73,30 +70,18 @@ def load_extension(connection: duckdb.DuckDBPyConnection, name: str, *, install:
                 connection.execute(f"LOAD {quoted(str(link))}")
             return
     try:
-        connection.execute(f"LOAD {name}")
-    except duckdb.Error:
-        if not install:
-            raise MissingExtraError(f"Reading {name} files", "sql", f"duckdb-extension-{name}") from None
-        try:
+        if install:
             connection.execute(f"INSTALL {name}")
-            connection.execute(f"LOAD {name}")
-        except duckdb.Error as error:
-            raise MissingExtraError("This database", "sql", f"duckdb-extension-{name.replace('_', '-')}") from error
+        connection.execute(f"LOAD {name}")
+    except duckdb.Error as error:
+        raise MissingExtraError(f"Reading {name}", "sql", f"duckdb-extension-{name.replace('_', '-')}") from error
 
 
 def write_table(description: GraphDescription, target: str, table: pa.Table, *, force: bool = False) -> None:
-    """Write a table to an attached database in one transaction: all of it or nothing.
+    """Write a table to a database under ``[attach]`` in one transaction: all of it or nothing.
 
-    Parameters
-    ----------
-    description
-        The graph, whose ``[attach]`` names the database.
-    target
-        ``"database.table"`` or ``"database.schema.table"``.
-    table
-        The table.
-    force
-        Replace a table of that name with the same columns; any other table is never replaced.
+    `target` is ``"database.table"`` or ``"database.schema.table"``. `force` replaces a table of that name with the same
+    columns; any other table is never replaced.
     """
     name, *parts = target.split(".")
     if name not in description.attach or not 1 <= len(parts) <= 2 or not all(parts):
@@ -113,25 +98,17 @@ def write_table(description: GraphDescription, target: str, table: pa.Table, *, 
         attach_database(connection, name, description.attach[name], description.folder, read_only=False)
         connection.register("new_rows", table)
         with reading(target):
-            connection.execute("BEGIN")
-            try:
-                columns = _columns(connection, place)
-                if columns is not None:
-                    if not force:
-                        raise already_exists(target)
-                    if columns != table.column_names:
-                        raise ParameterError(
-                            f"The table {target} has the columns {', '.join(columns[:8])}: it holds no predictions.",
-                            hint="Choose another table.",
-                            parameter="to",
-                            value=target,
-                        )
-                    connection.execute(f"DROP TABLE {place}")
-                connection.execute(f"CREATE TABLE {place} AS SELECT * FROM new_rows")
-                connection.execute("COMMIT")
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
+            connection.execute("BEGIN")  # closing the connection before COMMIT rolls back
+            columns = _columns(connection, place)
+            if columns is not None:
+                if not force:
+                    raise already_exists(target)
+                if columns != table.column_names:
+                    message = f"The table {target} has other columns than predictions."
+                    raise ParameterError(message, hint="Choose another table.", parameter="to", value=target)
+                connection.execute(f"DROP TABLE {place}")
+            connection.execute(f"CREATE TABLE {place} AS SELECT * FROM new_rows")
+            connection.execute("COMMIT")
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, place: str) -> list[str] | None:

@@ -22,7 +22,10 @@ CHOICES = {
     "duplicates": ("max", "sum", "count"),
     "unknown": ("error", "drop", "add"),
 }
+SOURCES = ("nodes", "edges", "features")
 ROLES = ("id", "label", "source", "target", "weight", "edge_type")
+NAMED = (*ROLES, "decimal", "ignore", "vocabulary")
+"""Names under ``[columns]`` that are settings; any other is a column, whose kind it gives."""
 MAX_WEIGHT = 3.4e38
 SQL = re.compile(r"\s*(select|with|from)\b(?=.*\s)", re.IGNORECASE | re.DOTALL)
 
@@ -87,29 +90,31 @@ class GraphDescription:
     edge_types: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name in (*SOURCES, *ROLES, "decimal", "only", *CHOICES):
+            value = getattr(self, name)
+            if value is not None:
+                _check(name, value, isinstance(value, str) and value != "", "text")
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise unknown_choice(name, getattr(self, name), choices)
-        for column, kind in self.kinds.items():
-            if kind not in KINDS:
-                error = unknown_choice("kind", kind, KINDS)
-                raise ParameterError(
-                    f"Unknown kind of column {column!r}: {kind!r}.",
-                    hint=error.hint,
-                    parameter=column,
-                    value=kind,
-                    choices=KINDS,
-                )
         if self.decimal not in (None, ".", ","):
             raise unknown_choice("decimal", self.decimal, (".", ","))
+        ignore: Any = self.ignore
+        ignore = (ignore,) if isinstance(ignore, str) else ignore
+        is_list = isinstance(ignore, list | tuple) and all(isinstance(each, str) for each in ignore)
+        _check("ignore", ignore, is_list, "a list of texts")
+        object.__setattr__(self, "ignore", tuple(ignore))
+        if self.vocabulary is not None:
+            is_count = isinstance(self.vocabulary, int) and self.vocabulary >= 1
+            _check("vocabulary", self.vocabulary, is_count, "a whole number of at least 1")
+        for name, address in self.attach.items():
+            _check(name, address, isinstance(address, str), "text")
+        for column, kind in self.kinds.items():
+            if kind not in KINDS:
+                raise unknown_choice(column, str(kind), KINDS)
         for name, weight in self.edge_types.items():
-            if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < MAX_WEIGHT:
-                raise ParameterError(
-                    f"The weight of edge type {name!r} must be a number of at least 0, not {weight!r}.",
-                    parameter="edge_types",
-                    value=weight,
-                )
-        object.__setattr__(self, "ignore", tuple(_texts(self.ignore, "ignore")))
+            is_weight = isinstance(weight, int | float) and 0 <= weight < MAX_WEIGHT
+            _check(f"edge_types.{name}", weight, is_weight, "a number of at least 0")
 
     @classmethod
     def from_toml(cls, path: Path) -> GraphDescription:
@@ -127,48 +132,33 @@ class GraphDescription:
 
     @classmethod
     def _from_content(cls, content: dict[str, Any], folder: Path) -> GraphDescription:
-        columns = dict(_table(content, "columns"))
-        settings: dict[str, Any] = {name: _text(columns, name) for name in (*ROLES, "decimal") if name in columns}
-        settings["ignore"] = tuple(_texts(columns.get("ignore", ()), "ignore"))
-        if "vocabulary" in columns:
-            settings["vocabulary"] = _count(columns, "vocabulary")
-        known = {*settings, "ignore"}
-        settings["kinds"] = {name: _text(columns, name) for name in columns if name not in known}
-        graph = _table(content, "graph")
-        for name, value in graph.items():
-            if name not in (*CHOICES, "only", "edge_types"):
-                raise unknown_choice("graph", name, (*CHOICES, "only", "edge_types"))
-            settings[name] = _table(graph, name) if name == "edge_types" else _text({name: value}, name)
-        settings["attach"] = {name: _text(_table(content, "attach"), name) for name in _table(content, "attach")}
-        sources = ("nodes", "edges", "features")
-        for name in content:
-            if name not in (*sources, "attach", "columns", "graph"):
-                raise unknown_choice("setting", name, (*sources, "attach", "columns", "graph"))
-        settings |= {name: _text(content, name) for name in sources if name in content}
-        return cls(folder=folder, **settings)
+        tables = ("attach", "columns", "graph")
+        parts = {name: dict(_table(content, name)) for name in tables}
+        graph, columns = parts["graph"], parts["columns"]
+        for found, known in ((content, (*SOURCES, *tables)), (graph, (*CHOICES, "only", "edge_types"))):
+            for name in found:
+                if name not in known:
+                    raise unknown_choice("setting", name, known)
+        if "edge_types" in graph:
+            _table(graph, "edge_types")
+        settings = {name: columns.pop(name) for name in NAMED if name in columns}
+        settings |= {name: content[name] for name in SOURCES if name in content}
+        return cls(folder=folder, attach=parts["attach"], kinds=columns, **settings, **graph)
 
     def to_toml(self) -> str:
         """Return the text of a ``graph.toml`` that says the same."""
-        lines = [
-            f"{name} = {_quoted(getattr(self, name))}" for name in ("nodes", "edges", "features") if getattr(self, name)
-        ]
-        if self.attach:
-            lines += ["", "[attach]", *(f"{_key(name)} = {_quoted(place)}" for name, place in self.attach.items())]
-        columns = [f"{name} = {_quoted(getattr(self, name))}" for name in (*ROLES, "decimal") if getattr(self, name)]
-        columns += [f"ignore = [{', '.join(map(_quoted, self.ignore))}]"] if self.ignore else []
-        columns += [f"vocabulary = {self.vocabulary}"] if self.vocabulary else []
-        columns += [f"{_key(name)} = {_quoted(kind)}" for name, kind in self.kinds.items()]
-        lines += ["", "[columns]", *columns] if columns else []
         usual = GraphDescription()
-        graph = [
-            f"{name} = {_quoted(getattr(self, name))}"
-            for name in (*CHOICES, "only")
-            if getattr(self, name) != getattr(usual, name)
-        ]
-        types = ", ".join(f"{_key(name)} = {weight!r}" for name, weight in self.edge_types.items())
-        graph += [f"edge_types = {{ {types} }}"] if types else []
-        lines += ["", "[graph]", *graph] if graph else []
-        return "\n".join(lines) + "\n"
+        columns = {name: getattr(self, name) for name in NAMED} | dict(self.kinds)
+        graph = {
+            name: getattr(self, name) for name in (*CHOICES, "only") if getattr(self, name) != getattr(usual, name)
+        }
+        graph |= {"edge_types": self.edge_types}
+        sections = {"": {name: getattr(self, name) for name in SOURCES}, "attach": self.attach}
+        text = ""
+        for title, section in (sections | {"columns": columns, "graph": graph}).items():
+            lines = [f"{_key(name)} = {_value(value)}\n" for name, value in section.items() if value]
+            text += (f"\n[{title}]\n" if title and lines else "") + "".join(lines)
+        return text
 
 
 def is_sql(text: str) -> bool:
@@ -177,39 +167,22 @@ def is_sql(text: str) -> bool:
 
 
 def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
-    table = content.get(name, {})
-    if not isinstance(table, dict):
-        raise ParameterError(f"[{name}] must be a table, not {table!r}.", parameter=name, value=table)
+    table: dict[str, Any] = content.get(name, {})
+    _check(name, table, isinstance(table, dict), "a table")
     return table
 
 
-def _text(content: Mapping[str, Any], name: str) -> str:
-    value = content[name]
-    if not isinstance(value, str) or not value:
-        raise ParameterError(f"{name} must be text, not {value!r}.", parameter=name, value=value)
-    return value
+def _check(name: str, value: Any, is_valid: bool, what: str) -> None:
+    if not is_valid:
+        raise ParameterError(f"`{name}` must be {what}, not {value!r}.", parameter=name, value=value)
 
 
-def _texts(value: Any, name: str) -> list[str]:
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list | tuple) or not all(isinstance(each, str) for each in values):
-        raise ParameterError(f"{name} must be a list of texts, not {value!r}.", parameter=name, value=value)
-    return list(values)
-
-
-def _count(content: Mapping[str, Any], name: str) -> int:
-    value = content[name]
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ParameterError(
-            f"{name} must be a whole number of at least 1, not {value!r}.", parameter=name, value=value
-        )
-    return value
-
-
-def _quoted(text: str) -> str:
-    """Return text as TOML quotes it; JSON's escapes are among TOML's."""
-    return json.dumps(text, ensure_ascii=False)
+def _value(value: Any) -> str:
+    """Return a value as TOML writes it; JSON's texts, numbers and lists are among TOML's."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _quoted(name)
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _value(name)

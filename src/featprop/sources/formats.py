@@ -6,9 +6,6 @@ import io
 import json
 import logging
 import re
-import shutil
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,21 +16,20 @@ import scipy.sparse as sp
 
 from featprop.errors import FeatpropError, FileError, MissingExtraError, quote_error
 from featprop.graph import Graph
-from featprop.ids import is_a
 from featprop.sources.building import build_graph
 from featprop.sources.databases import quoted, reading
+from featprop.sources.delimited import HEAD_BYTES, opened, table_suffix
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import END_NAMES, NEO4J_HEADER
-from featprop.sources.npz import read_npz
-from featprop.sources.objects import graph_from_columns, graph_from_networkx
-from featprop.sources.tables import Tables, detect_encoding, opened, table_suffix
+from featprop.sources.npz import raw_from_npz
+from featprop.sources.objects import graph_from_columns, graph_from_networkx, weights_of
+from featprop.sources.tables import Tables
 
 log = logging.getLogger(__name__)
 
 EDGE_LISTS = (".txt", ".edges", ".edgelist", ".el", ".dat", ".wel", ".ncol")
 SLOW_BYTES = 200_000_000
 """Size from which NetworkX takes minutes."""
-MAX_UNPACKED_BYTES = 1 << 33
 XML_DECLARATIONS = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 COMMENT_MARKS = "#%"
 NODES_KEY = r'"(nodes|elements)"\s*:\s*[\[{]'
@@ -93,30 +89,25 @@ def read_json_graph(path: Path) -> Graph:
     with damaged(path), opened(path) as file:
         content = json.loads(file.read())
         elements = content.get("elements", content)
-        nodes, links = elements["nodes"], elements.get("links", elements.get("edges"))
-        nodes, links = ([each.get("data", each) for each in group] for group in (nodes, links))
+        groups = elements["nodes"], elements.get("links", elements.get("edges"))
+        nodes, links = ([each.get("data", each) for each in group] for group in groups)
         key = next((name for name in ("id", "name", "key") if nodes and all(name in node for node in nodes)), None)
         ids = list(range(len(nodes))) if key is None else [node[key] for node in nodes]
-        if len(set(ids)) < len(ids):
-            raise ValueError(f"several nodes of one {key}")
         position = {node: place for place, node in enumerate(ids)}
+        if len(position) < len(ids):
+            raise ValueError(f"several nodes of one {key}")
         ends = [[_end(link[end]) for end in ("source", "target")] for link in links]
-        known = [end for pair in ends for end in pair]
-        if not all(end in position for end in known):
-            if not all(isinstance(end, int) and 0 <= end < len(ids) for end in known):
-                stray = next(end for end in known if end not in position)
-                raise ValueError(f"a link to {stray!r}, which is not a node")
-            position = {place: place for place in range(len(ids))}
+        if any(end not in position for pair in ends for end in pair):
+            position = {place: place for place in range(len(ids))}  # D3 numbers the nodes
+        if strange := [end for pair in ends for end in pair if end not in position]:
+            raise ValueError(f"a link to {strange[0]!r}, which is not a node")
         places = np.array([[position[end] for end in pair] for pair in ends], dtype=np.int64).reshape(-1, 2)
-        weights = [link.get("weight", link.get("value")) for link in links]
+        weights = weights_of([link.get("weight", link.get("value")) for link in links])
         names = list(dict.fromkeys(str(name) for node in nodes for name in node if name != key))
         columns = {name: [node.get(name) for node in nodes] for name in names}
-        texts = list(map(str, ids))
-        columns = {name: values for name, values in columns.items() if list(map(str, values)) != texts}
-    weighted = any(weight is not None for weight in weights)
-    values = np.array([1.0 if weight is None else weight for weight in weights], dtype=np.float64) if weighted else None
+        columns = {name: values for name, values in columns.items() if list(map(str, values)) != list(map(str, ids))}
     label = next((name for name in columns if name.lower() == "label"), None)
-    return graph_from_columns(ids, columns, places, values, label)
+    return graph_from_columns(ids, columns, places, weights, label)
 
 
 def read_edge_list(path: Path) -> Graph:
@@ -162,14 +153,26 @@ def read_matrix_market(path: Path) -> Graph:
         return Graph.from_scipy(matrix.tocsr())
 
 
+def read_npz(path: Path) -> Graph:
+    """Read an archive of NumPy arrays."""
+    with damaged(path):
+        return Graph.from_raw(raw_from_npz(path))
+
+
 def read_torch(path: Path) -> Graph:
     """Read a PyG `Data`, or a dictionary of tensors, through PyTorch's loader that runs no code of the file."""
     try:
         import torch
+        from torch_geometric.data import Data
+        from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+        from torch_geometric.data.storage import EdgeStorage, GlobalStorage, NodeStorage
     except ImportError as error:
-        raise MissingExtraError("Reading .pt files", "pyg", "torch") from error
+        package = (error.name or "torch").partition(".")[0]
+        raise MissingExtraError("Reading .pt files", "pyg", package) from error
+    classes = {Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, NodeStorage, EdgeStorage}
+    classes -= set(torch.serialization.get_safe_globals())  # what PyG allows itself stays allowed afterwards
     try:
-        with torch.serialization.safe_globals(_pyg_classes()):
+        with torch.serialization.safe_globals(list(classes)):
             content = torch.load(path, weights_only=True, map_location="cpu")
     except Exception as error:  # a damaged file can raise anything
         raise FileError(
@@ -179,29 +182,11 @@ def read_torch(path: Path) -> Graph:
         ) from error
     while isinstance(content, list | tuple) and content:
         content = content[0]
-    if isinstance(content, dict):
-        found = {name: content.get(name) for name in ("x", "edge_index", "y", "edge_weight", "edge_attr")}
-        return _graph_of_tensors(found, path)
-    if is_a(content, "torch_geometric", "Data"):
+    with damaged(path):
+        if isinstance(content, dict):
+            names = ("x", "edge_index", "y", "edge_weight", "edge_attr")
+            content = Data(**{name: content[name] for name in names if name in content})
         return Graph.from_pyg(content)
-    raise FileError(f"{path} holds a {type(content).__name__}, not a graph.", hint="Save a PyG Data.", path=path)
-
-
-def read_zip(path: Path) -> Graph:
-    """Read the one graph of a zip file: its tables and graph.toml, without their folders."""
-    from featprop.sources.reading import read_graph
-
-    with damaged(path), tempfile.TemporaryDirectory(prefix="featprop-") as scratch, zipfile.ZipFile(path) as archive:
-        members = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]
-        if sum(each.file_size for each in members) > MAX_UNPACKED_BYTES:
-            raise ValueError(f"it unpacks to more than {MAX_UNPACKED_BYTES / 1e9:.0f} GB")
-        names = [Path(each.filename).name for each in members]
-        if len(set(names)) < len(names) or not names:
-            raise ValueError("it holds several files of one name, or none")
-        for member, name in zip(members, names, strict=True):
-            with archive.open(member) as packed, (Path(scratch) / name).open("wb") as out:
-                shutil.copyfileobj(packed, out)
-        return read_graph(Path(scratch) / names[0] if len(names) == 1 else Path(scratch))
 
 
 READERS: dict[str, Reader] = {
@@ -215,7 +200,6 @@ READERS: dict[str, Reader] = {
     ".npz": read_npz,
     ".pt": read_torch,
     ".pth": read_torch,
-    ".zip": read_zip,
 }
 
 
@@ -235,46 +219,26 @@ def damaged(path: Path) -> Iterator[None]:
 
 def _is_node_link(path: Path) -> bool:
     """Return whether a JSON file is an object with nodes, which may follow its links, rather than a table."""
-    head = detect_encoding(path)[1].decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    if head.startswith("{") and not re.search(NODES_KEY, head):
-        with opened(path) as file:
-            head = file.read().decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    return head.startswith("{") and re.search(NODES_KEY, head) is not None
+    text = _read_text(path, HEAD_BYTES).lstrip()
+    if text.startswith("{") and not re.search(NODES_KEY, text):
+        text = _read_text(path)
+    return text.startswith("{") and re.search(NODES_KEY, text) is not None
 
 
 def _is_table(path: Path) -> bool:
     """Return whether a text file has a header that names the ends of edges or is one of Neo4j."""
-    head = detect_encoding(path)[1].decode("utf-8", "replace")
-    first = next((line for line in head.splitlines() if line.strip() and line.lstrip()[0] not in COMMENT_MARKS), "")
+    lines = _read_text(path, HEAD_BYTES).splitlines()
+    first = next((line for line in lines if line.strip() and line.lstrip()[0] not in COMMENT_MARKS), "")
     titles = re.split(r"[\t,;|]", first)
     names = {title.strip().strip('"').casefold() for title in titles}
     return any(set(ends) <= names for ends in END_NAMES) or any(map(NEO4J_HEADER.fullmatch, titles))
 
 
+def _read_text(path: Path, size: int | None = None) -> str:
+    with opened(path) as file:
+        return str(file.read(size).decode("utf-8-sig", "replace"))
+
+
 def _end(value: Any) -> Any:
     """Return the id of an end: D3 replaces it by the node itself."""
     return value.get("id", value.get("index")) if isinstance(value, dict) else value
-
-
-def _pyg_classes() -> list[Any]:
-    try:
-        from torch_geometric.data import Data
-        from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
-        from torch_geometric.data.storage import EdgeStorage, GlobalStorage, NodeStorage
-    except ImportError:
-        return []
-    from torch.serialization import get_safe_globals
-
-    classes = {Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, NodeStorage, EdgeStorage}
-    return list(classes - set(get_safe_globals()))  # what PyG allows itself stays allowed afterwards
-
-
-def _graph_of_tensors(tensors: dict[str, Any], path: Path) -> Graph:
-    try:
-        from torch_geometric.data import Data
-    except ImportError as error:
-        raise MissingExtraError("Reading .pt files", "pyg", "torch_geometric") from error
-    if tensors["edge_index"] is None:
-        raise FileError(f"{path} has no edge_index.", hint="Save edge_index, x and y.", path=path)
-    with damaged(path):
-        return Graph.from_pyg(Data(**{name: each for name, each in tensors.items() if each is not None}))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Collection, Hashable, Sequence
+from contextlib import suppress
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from featprop.errors import FileError
 
@@ -46,18 +44,8 @@ def find_column(
 ) -> str | None:
     """Return the column that `asked` names, else the first with a usual name in letters of any case, else None.
 
-    Parameters
-    ----------
-    table
-        The table, or the names of its columns.
-    usual
-        Usual names, in lower case.
-    name
-        Name of the table, for messages.
-    asked
-        Name the user gave: a column must have it.
-    parameter
-        Name of the parameter the user gave it by.
+    `table` is the table or the names of its columns, `name` its name in messages, and `parameter` what the user named
+    the column with.
     """
     columns = table.column_names if isinstance(table, pa.Table) else table
     if asked is not None:
@@ -69,28 +57,54 @@ def find_column(
             column for column in columns if column.strip().casefold() == title
         ]
         if len(alike) > 1:
-            raise FileError(
-                f"{name} has several columns named {title!r}: {', '.join(alike)}.",
-                hint="Rename all but one, or name one in graph.toml.",
-                path=name,
-                column=title,
-            )
+            message = f"{name} has several columns named {title!r}: {', '.join(alike)}."
+            raise FileError(message, hint="Rename all but one, or name one in graph.toml.", path=name, column=title)
         if alike:
             return alike[0]
     return None
 
 
+def find_ends(columns: Sequence[str], name: str, source: str | None, target: str | None) -> tuple[str, str]:
+    """Return the columns of the two ends of an edge: asked for, with usual names, or the only two."""
+    if source is not None or target is not None:
+        if source is None or target is None:
+            raise FileError(
+                "Only one end of the edges is named; name both, `source` and `target`, or neither.",
+                parameter="target" if target is None else "source",
+                path=name,
+            )
+        find_column(columns, (), name, source, "source")
+        find_column(columns, (), name, target, "target")
+        return source, target
+    spelled = {column.strip().casefold(): column for column in reversed(columns)}
+    for usual in END_NAMES:
+        if set(usual) <= set(spelled):
+            return spelled[usual[0]], spelled[usual[1]]
+    if len(columns) == 2 and not any(column.startswith("Unnamed: ") for column in columns):
+        return columns[0], columns[1]
+    raise FileError(
+        f"{name} has no columns that look like the two ends of an edge; it has {shown_columns(columns)}.",
+        hint="Name them with `source` and `target`.",
+        path=name,
+        parameter="source",
+    )
+
+
 def no_column(table: pa.Table | Sequence[str], column: str, name: str, hint: str = "") -> FileError:
     """Return the error about a column that is missing, with the columns that are there."""
     columns = table.column_names if isinstance(table, pa.Table) else table
-    shown = ", ".join(columns[:8]) + (", …" if len(columns) > 8 else "")
     return FileError(
-        f"{name} has no column {column!r}; its columns are {shown}.",
+        f"{name} has no column {column!r}; its columns are {shown_columns(columns)}.",
         hint=hint,
         path=name,
         column=column,
         choices=columns[:8],
     )
+
+
+def shown_columns(columns: Collection[str]) -> str:
+    """Return the first columns of a table for a message."""
+    return ", ".join(list(columns)[:8]) + (", …" if len(columns) > 8 else "")
 
 
 def name_of(text: str) -> Hashable:
@@ -101,29 +115,20 @@ def name_of(text: str) -> Hashable:
 def names_in(values: pa.Array | pa.ChunkedArray, column: str, table: str, *, typed: bool) -> pa.Array:
     """Return ids or class names as 64-bit integers if they read back unchanged, as text otherwise.
 
-    Parameters
-    ----------
-    values
-        The column.
-    column, table
-        Their names, for messages.
-    typed
-        Whether text is text by intention: a CSV file has no types.
+    Text is text by intention if the table is `typed`; a CSV file has no types.
     """
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if pa.types.is_dictionary(whole.type):
         whole = whole.cast(whole.type.value_type)
     if pa.types.is_boolean(whole.type) or pa.types.is_nested(whole.type) or pa.types.is_binary(whole.type):
-        raise FileError(
-            f"Column {column!r} of {table} holds values of type {whole.type}, not names.",
-            hint="Ids and labels are text or whole numbers, one per row.",
-            path=table,
-            column=column,
-        )
+        message = f"Column {column!r} of {table} holds values of type {whole.type}, not names."
+        hint = "Ids and labels are text or whole numbers, one per row."
+        raise FileError(message, hint=hint, path=table, column=column)
     if pa.types.is_integer(whole.type) and not pa.types.is_uint64(whole.type):
         return whole.cast(pa.int64())
     if pa.types.is_floating(whole.type):
-        whole = _whole_numbers(whole)
+        with suppress(pa.ArrowInvalid):
+            whole = whole.cast(pa.int64())  # pandas writes integers with gaps as floats
     text = whole.cast(pa.string())
     text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
     if typed and (pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)):
@@ -133,16 +138,3 @@ def names_in(values: pa.Array | pa.ChunkedArray, column: str, table: str, *, typ
     except pa.ArrowInvalid:
         return text
     return integers if integers.cast(pa.string()).equals(text) else text
-
-
-def _whole_numbers(values: pa.Array) -> pa.Array:
-    """Return floats as integers if all are whole: pandas writes integers with gaps as floats."""
-    try:
-        return values.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return values
-
-
-def as_ids(ids: pa.Array) -> NDArray[Any]:
-    """Return ids as the array a graph holds: 64-bit integers or Python text."""
-    return np.asarray(ids.to_numpy(zero_copy_only=False))

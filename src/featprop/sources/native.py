@@ -20,26 +20,26 @@ checked is checked once when it is opened; after that the time to open it does n
 from __future__ import annotations
 
 import json
-import os
-import time
-import warnings
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from featprop.adjacency import MeanWeight, index_type
 from featprop.errors import FileError, already_exists, first_five, quote_error
 from featprop.features import TablePreprocessor
 from featprop.files import replacing_file, replacing_folder, restore_interrupted
 from featprop.graph import UNKNOWN, Graph
 from featprop.ids import as_array, from_jsonable, name_from_text, name_to_text, to_jsonable
+from featprop.matrix import Features, checked_csr
 from featprop.progress import tracked
+from featprop.sources.arrays import csr_of
 
 DESCRIPTION = "graph.json"
 FORMAT = "featprop graph"
@@ -52,13 +52,8 @@ PARTS = ("indptr", "indices", "data")
 ARRAYS = ("features", "labels", "candidates")
 MATRICES = tuple(f"{name}.{part}" for name in ("adjacency", "features") for part in PARTS)
 OWN_FILES = frozenset({DESCRIPTION, SOURCE, STAMP, TABLE, IDS, *(f"{name}.npy" for name in ARRAYS + MATRICES)})
-LITTER = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
-"""Files that file managers leave in folders, in lower case."""
-HEADER_BYTES = 128
-CHECK_VALUES = 1 << 22
-"""Numbers checked together: the arrays may be larger than memory."""
-CLOCK_TICK_NS = 2_000_000_000
-"""Two changes of a file within this time may have the same time stamp on the coarsest file system."""
+LITTER = re.compile(r"\.DS_Store|\._.*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
+"""Files that file managers leave in folders."""
 
 
 def is_native(folder: Path) -> bool:
@@ -66,50 +61,39 @@ def is_native(folder: Path) -> bool:
     return (folder / DESCRIPTION).is_file()
 
 
-def write_native(
-    graph: Graph, folder: Path, *, force: bool = False, source: Mapping[str, str] | None = None, into: bool = False
-) -> None:
-    """Write a graph.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    folder
-        The folder to write.
-    force
-        Replace a graph that is there already.
-    source
-        Where a data set is from.
-    into
-        Write the files into the folder itself, one that `writing_native` made.
-    """
-    arrays = _csr_arrays("adjacency", graph.adjacency)
-    arrays |= _csr_arrays("features", graph.features) if sp.issparse(graph.features) else {"features": graph.features}
-    optional = {"labels": graph.labels, "candidates": graph.candidates}
-    arrays |= {name: array for name, array in optional.items() if array is not None}
-    with nullcontext(folder) if into else writing_native(folder, force=force) as temporary:
-        for name, array in tracked(arrays.items(), f"writing {folder.name}", len(arrays)):
-            np.save(temporary / f"{name}.npy", array, allow_pickle=False)
-        kind = write_ids(temporary, graph.ids)
-        if graph.table is not None:
-            with writing_table(temporary / TABLE, graph.table.schema) as write:
-                for batch in graph.table.to_batches():
-                    write(batch)
+def write_native(graph: Graph, folder: Path, *, force: bool = False, source: Mapping[str, str] | None = None) -> None:
+    """Write a graph to a folder; `force` replaces a graph there, `source` says where a data set is from."""
+    with writing_native(folder, force=force) as temporary:
         if source is not None:
             (temporary / SOURCE).write_text(json.dumps(dict(source)) + "\n", encoding="utf-8")
-        write_description(
-            temporary,
-            nodes=graph.n_nodes,
-            columns=graph.n_features,
-            ids=kind,
-            classes=graph.classes,
-            feature_names=graph.feature_names,
-            preprocessor=graph.preprocessor,
-            repairs=graph.repairs,
-            weight_scale=graph.weight_scale,
-            id_name=graph.id_name,
-        )
+        write_parts(temporary, **{each.name: getattr(graph, each.name) for each in fields(graph) if each.init})
+
+
+def write_parts(
+    folder: Path,
+    *,
+    adjacency: sp.csr_array,
+    features: Features,
+    ids: pa.Array | NDArray[Any],
+    labels: NDArray[np.int64] | None,
+    table: pa.Table | None,
+    candidates: NDArray[np.bool_] | None,
+    **description: Any,
+) -> None:
+    """Write the attributes of a graph to a folder, but the arrays that `ArrayWriter` has put there already."""
+    arrays = _csr_arrays("adjacency", adjacency)
+    arrays |= _csr_arrays("features", features) if sp.issparse(features) else {"features": features}
+    arrays |= {} if labels is None else {"labels": labels}
+    arrays |= {} if candidates is None else {"candidates": candidates}
+    missing = {name: array for name, array in arrays.items() if not (folder / f"{name}.npy").exists()}
+    for name, array in tracked(missing.items(), "writing the graph", len(missing)):
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    kind = _write_ids(folder, ids)
+    if table is not None:
+        with writing_table(folder / TABLE, table.schema) as write:
+            for batch in table.to_batches():
+                write(batch)
+    write_description(folder, nodes=adjacency.shape[0], columns=features.shape[1], ids=kind, **description)
 
 
 @contextmanager
@@ -119,9 +103,6 @@ def writing_native(folder: Path, *, force: bool = False) -> Iterator[Path]:
     with replacing_folder(folder) as temporary:
         yield temporary
         check_may_replace(folder, force=force)
-        before = time.time_ns() - 2 * CLOCK_TICK_NS
-        for name in _file_states(temporary):
-            os.utime(temporary / name, ns=(before, before))
         _stamp(temporary, _file_states(temporary))
 
 
@@ -130,21 +111,14 @@ def check_may_replace(folder: Path, *, force: bool) -> None:
     restore_interrupted(folder)
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder} is a file.", hint="Choose another folder.", path=folder)
-    strange = foreign_entries(folder, OWN_FILES if is_native(folder) else ()) if folder.exists() else []
-    if strange:
-        raise FileError(
-            f"{folder} holds other files: {first_five(strange)}.", hint="Choose another folder.", path=folder
-        )
+    own = OWN_FILES if is_native(folder) else ()
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+    foreign = [name for name in names if name not in own and not name.endswith(".tmp") and not LITTER.fullmatch(name)]
+    if foreign:
+        message = f"{folder} holds other files: {first_five(foreign)}."
+        raise FileError(message, hint="Choose another folder.", path=folder)
     if is_native(folder) and not force:
         raise already_exists(folder)
-
-
-def foreign_entries(folder: Path, own: Iterable[str]) -> list[str]:
-    """Return the names in a folder that are neither `own`, nor being written, nor left by file managers."""
-    names = {entry.name for entry in folder.iterdir()} - set(own)
-    return sorted(
-        name for name in names if name.lower() not in LITTER and not name.startswith("._") and not name.endswith(".tmp")
-    )
 
 
 def write_description(
@@ -182,7 +156,14 @@ def open_native(folder: Path) -> Graph:
     """Open a graph in featprop's own format, and check it unless that was done before."""
     try:
         restore_interrupted(folder)
-        return _opened(folder)
+        states = _file_states(folder)
+        graph = _mapped(folder, json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
+        if not _is_stamped(folder, states):
+            check_arrays(graph)
+            if graph.table is not None:
+                graph.table.validate(full=True)
+            _stamp(folder, states)
+        return graph
     except FileError:
         raise
     except Exception as error:  # damaged files raise nearly anything
@@ -191,95 +172,6 @@ def open_native(folder: Path) -> Graph:
             hint="Write it again with `featprop convert`.",
             path=folder,
         ) from error
-
-
-class ArrayWriter:
-    """Writes a ``.npy`` file row by row; the header, with their number, is written when the block ends.
-
-    Parameters
-    ----------
-    path
-        The file.
-    dtype
-        Type of the numbers.
-    columns
-        Length of a row, None for an array of one dimension.
-    """
-
-    def __init__(self, path: Path, dtype: DTypeLike, columns: int | None = None) -> None:
-        self.dtype, self.columns, self.rows = np.dtype(dtype), columns, 0
-        self.file = path.open("wb")
-        self.file.write(bytes(HEADER_BYTES))
-
-    def append(self, rows: NDArray[Any]) -> None:
-        """Write further rows."""
-        self.rows += len(rows)
-        np.ascontiguousarray(rows, dtype=self.dtype).tofile(self.file)
-
-    def __enter__(self) -> ArrayWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shape = (self.rows,) if self.columns is None else (self.rows, self.columns)
-        header = {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": shape}
-        with self.file:
-            self.file.seek(0)
-            np.lib.format.write_array_header_1_0(self.file, header)
-            if self.file.tell() != HEADER_BYTES:
-                raise ValueError(f"a header of {self.file.tell()} bytes for the shape {shape}")
-
-
-def write_adjacency(
-    folder: Path,
-    batches: Iterable[tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None]],
-    nodes: int,
-    max_entries: int,
-    mean: MeanWeight | None = None,
-) -> int:
-    """Write ``adjacency.*.npy`` and return the number of entries.
-
-    Parameters
-    ----------
-    folder
-        The folder to write to.
-    batches
-        Rows, columns and weights of entries in order; None for weights of 1.
-    nodes
-        Number of nodes.
-    max_entries
-        Upper bound of the number of entries.
-    mean
-        Gets all weights.
-    """
-    kind = index_type(nodes, max_entries)
-    degrees = np.zeros(nodes, dtype=kind)
-    with (
-        ArrayWriter(folder / "adjacency.indices.npy", kind) as indices,
-        ArrayWriter(folder / "adjacency.data.npy", np.float32) as data,
-    ):
-        for rows, columns, weights in batches:
-            if not len(rows):
-                continue
-            counts = np.bincount(rows - rows[0])
-            degrees[rows[0] : rows[0] + len(counts)] += counts.astype(kind)
-            indices.append(columns)
-            values = np.ones(len(columns), dtype=np.float32) if weights is None else weights
-            data.append(values)
-            if mean is not None:
-                mean.add(values)
-    indptr = np.zeros(nodes + 1, dtype=kind)
-    np.cumsum(degrees, out=indptr[1:])
-    np.save(folder / "adjacency.indptr.npy", indptr)
-    return data.rows
-
-
-def divide_weights(folder: Path, mean: MeanWeight) -> None:
-    """Divide the weights of a matrix that was just written by their mean, without mapping them into memory."""
-    with (folder / "adjacency.data.npy").open("r+b") as file:
-        file.seek(HEADER_BYTES)
-        while len(values := np.frombuffer(file.read(4 * CHECK_VALUES), np.float32)):
-            file.seek(-values.nbytes, os.SEEK_CUR)
-            file.write(mean.divided(values).data)
 
 
 @contextmanager
@@ -291,38 +183,23 @@ def writing_table(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Record
         yield lambda batch: writer.write_batch(batch.cast(decoded))
 
 
-def write_ids(folder: Path, ids: pa.Array | NDArray[Any]) -> str:
+def _write_ids(folder: Path, ids: pa.Array | NDArray[Any]) -> str:
     """Write ids and return their kind: integers from 0, other integers, text, or names of any type as JSON."""
-    kind, column = _encode_ids(ids)
-    if kind != "range":
-        with writing_table(folder / IDS, pa.schema({"ids": column.type})) as write:
-            write(pa.record_batch([column], ["ids"]))
-    return kind
-
-
-def _encode_ids(ids: pa.Array | NDArray[Any]) -> tuple[str, pa.Array]:
     if isinstance(ids, pa.Array) and not pa.types.is_integer(ids.type):
-        return "text", ids.cast(pa.large_string())
-    numbers = np.asarray(ids)
-    if numbers.dtype.kind in "iu" and numbers.max() <= np.iinfo(np.int64).max:
-        is_range = np.array_equal(numbers, np.arange(len(numbers)))
-        return "range" if is_range else "integers", pa.array(numbers.astype(np.int64))
-    names = numbers.tolist()
-    if all(isinstance(name, str) for name in names):
-        return "text", pa.array(names, pa.large_string())
-    return "names", pa.array([name_to_text(name) for name in names], pa.large_string())
-
-
-def _opened(folder: Path) -> Graph:
-    states = _file_states(folder)
-    graph = _mapped(folder, json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
-    if not _is_stamped(folder, states):
-        check_arrays(graph)
-        if graph.table is not None:
-            graph.table.validate(full=True)
-        if max(changed for _, changed, *_ in states.values()) < time.time_ns() - CLOCK_TICK_NS:
-            _stamp(folder, states)
-    return graph
+        kind, column = "text", ids.cast(pa.large_string())
+    else:
+        values = np.asarray(ids)
+        if values.dtype.kind in "iu" and values.max() <= np.iinfo(np.int64).max:
+            kind, column = "integers", pa.array(values.astype(np.int64))
+        elif all(isinstance(name, str) for name in values.tolist()):
+            kind, column = "text", pa.array(values.tolist(), pa.large_string())
+        else:
+            kind, column = "names", pa.array([name_to_text(name) for name in values.tolist()], pa.large_string())
+        if kind == "integers" and np.array_equal(values, np.arange(len(values))):
+            return "range"
+    with writing_table(folder / IDS, pa.schema({"ids": column.type})) as write:
+        write(pa.record_batch([column], ["ids"]))
+    return kind
 
 
 def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
@@ -357,17 +234,20 @@ def _mapped(folder: Path, description: dict[str, Any]) -> Graph:
 
 
 def check_arrays(graph: Graph) -> None:
-    """Raise a `ValueError` about the first array that breaks the format: compiled code trusts the indices."""
+    """Raise an error about the first array that breaks the format: compiled code trusts the indices.
+
+    The arrays may be larger than memory, so nothing is computed for each of their numbers.
+    """
     _check_csr("adjacency", graph.adjacency)
-    if any((block <= 0).any() for block in _blocks(graph.adjacency.data)):
+    if graph.adjacency.nnz and graph.adjacency.data.min() <= 0:
         raise ValueError("adjacency.data.npy with a weight that is not above 0")
     if sp.issparse(graph.features):
         _check_csr("features", graph.features)
     else:
         _check_finite("features", graph.features)
-    for block in _blocks(graph.labels) if graph.labels is not None else ():
-        if block.min() < UNKNOWN or block.max() >= len(graph.classes):
-            raise ValueError(f"labels.npy from {block.min()} to {block.max()} with {len(graph.classes)} classes")
+    labels = graph.labels
+    if labels is not None and (labels.min() < UNKNOWN or labels.max() >= len(graph.classes)):
+        raise ValueError(f"labels.npy from {labels.min()} to {labels.max()} with {len(graph.classes)} classes")
     if graph.ids.dtype == object:
         is_distinct = len(set(graph.ids.tolist())) == len(graph.ids)
     else:
@@ -378,32 +258,15 @@ def check_arrays(graph: Graph) -> None:
 
 
 def _check_csr(name: str, matrix: sp.csr_array) -> None:
-    """Check that rows begin one after the other, and that the columns of each are in range, rising and distinct."""
-    indptr, indices = matrix.indptr, matrix.indices
-    if any((block[1:] < block[:-1]).any() for block in _blocks(indptr, overlap=1)):
-        raise ValueError(f"{name}.indptr.npy that falls")
-    start = 0
-    for block in _blocks(indices, overlap=1):
-        if block.min() < 0 or block.max() >= matrix.shape[1]:
-            raise ValueError(f"{name}.indices.npy from {block.min()} to {block.max()} with {matrix.shape[1]} columns")
-        rises = block[1:] > block[:-1]
-        first, last = np.searchsorted(indptr, np.array([start + 1, start + len(block)], indptr.dtype))
-        rises[indptr[first:last] - (start + 1)] = True
-        if not rises.all():
-            raise ValueError(f"{name}.indices.npy with rows that are not sorted")
-        start += CHECK_VALUES
-    _check_finite(name, matrix.data, ".data")
+    """Check that the columns of each row are in range, rising and distinct, and that the numbers are finite."""
+    if not checked_csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape).has_canonical_format:
+        raise ValueError(f"{name}.indices.npy with rows that are not sorted")
+    _check_finite(f"{name}.data", matrix.data)
 
 
-def _check_finite(name: str, values: NDArray[Any], part: str = "") -> None:
-    if not all(np.isfinite(block).all() for block in _blocks(values)):
-        raise ValueError(f"{name}{part}.npy with numbers that are not finite")
-
-
-def _blocks(array: NDArray[Any], overlap: int = 0) -> Iterator[NDArray[Any]]:
-    rows = max(1, CHECK_VALUES // (array.shape[1] if array.ndim > 1 else 1))
-    for start in range(0, len(array), rows):
-        yield array[start : start + rows + overlap]
+def _check_finite(name: str, values: NDArray[Any]) -> None:
+    if values.size and not np.isfinite([values.min(), values.max()]).all():
+        raise ValueError(f"{name}.npy with numbers that are not finite")
 
 
 def _file_states(folder: Path) -> dict[str, list[int]]:
@@ -452,20 +315,15 @@ def _csr_arrays(name: str, matrix: sp.csr_array) -> dict[str, NDArray[Any]]:
     return {f"{name}.{part}": getattr(matrix, part) for part in PARTS}
 
 
-def _array(folder: Path, name: str, dtypes: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Map one array of one of the given types; None stands for any length."""
+def _array(folder: Path, name: str, dtypes: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Map one array of one of the given types."""
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Reading `.npy`")  # of a header as Python 2 wrote it
+        with np.errstate(all="ignore"):
             array: NDArray[Any] = np.lib.format.open_memmap(folder / f"{name}.npy", mode="r")
     except Exception as error:  # NumPy has Python parse the header, and a damaged one raises nearly anything
         raise ValueError(f"{name}.npy, {quote_error(error)}") from error
-    fits = len(array.shape) == len(shape) and all(
-        want in (None, got) for want, got in zip(shape, array.shape, strict=True)
-    )
-    if not fits or array.dtype not in map(np.dtype, dtypes.split()) or not array.flags.c_contiguous:
-        wanted = "any" if shape == (None,) else shape
-        raise ValueError(f"{name}.npy of shape {array.shape} and type {array.dtype}, not {wanted} and {dtypes}")
+    if array.shape != shape or array.dtype not in map(np.dtype, dtypes.split()) or not array.flags.c_contiguous:
+        raise ValueError(f"{name}.npy of shape {array.shape} and type {array.dtype}, not {shape} and {dtypes}")
     return array
 
 
@@ -474,12 +332,9 @@ def _csr(folder: Path, name: str, shape: tuple[int, int]) -> sp.csr_array:
     entries = int(indptr[-1])
     if indptr[0] != 0 or entries < 0:
         raise ValueError(f"{name}.indptr.npy from {indptr[0]} to {entries}")
-    matrix = sp.csr_array(shape, dtype=np.float32)
-    matrix.indptr = np.asarray(indptr)
-    matrix.indices = np.asarray(_array(folder, f"{name}.indices", indptr.dtype.str, (entries,)))
-    matrix.data = np.asarray(_array(folder, f"{name}.data", "f4", (entries,)))
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
+    indices = _array(folder, f"{name}.indices", indptr.dtype.str, (entries,))
+    data = _array(folder, f"{name}.data", "f4", (entries,))
+    return csr_of(np.asarray(indptr), np.asarray(indices), np.asarray(data), shape[1])
 
 
 def _read_ids(folder: Path, kind: str, nodes: int) -> NDArray[Any]:

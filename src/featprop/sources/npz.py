@@ -13,8 +13,6 @@ An array of Python objects is a pickle, which can run code: it is read only if t
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from featprop.adjacency import RawGraph
-from featprop.errors import FeatpropError, FileError, quote_error
-from featprop.graph import Graph
 from featprop.matrix import checked_csr
 
 EDGES = ("edge_index", "edges", "edge_list")
@@ -32,53 +28,30 @@ LABELS = ("y", "labels", "node_labels", "label")
 WEIGHTS = ("edge_weight", "edge_weights", "weights")
 
 
-def read_npz(path: Path) -> Graph:
-    """Read a graph of any of these layouts."""
-    return Graph.from_raw(raw_from_npz(path))
-
-
 def raw_from_npz(path: Path, *, allow_pickle: bool = False) -> RawGraph:
-    """Return the arrays of a graph of any of these layouts."""
-    with opened_npz(path, allow_pickle=allow_pickle) as archive:
-        if "adj_data" in archive:
-            return _of_matrices(_csr(archive, "adj_"), _csr(archive, "attr_"), _first(archive, ("labels",)), path)
-        if "adj_matrix" in archive:
-            adjacency, features = (sp.csr_array(archive[name].item()) for name in ("adj_matrix", "node_attr"))
-            return _of_matrices(adjacency, features, _first(archive, ("node_label",)), path)
-        edges = next((name for name in EDGES if name in archive), None)
-        if edges is not None:
-            return _of_edges(archive, edges)
-        if "format" in archive:
-            return _of_matrices(_scipy_matrix(archive), None, None, path)
-        raise FileError(
-            f"{path} has the arrays {', '.join(sorted(archive.files)[:8])}, which do not make a graph.",
-            hint="Save edge_index, x and y with numpy.savez, or the adjacency matrix with scipy.sparse.save_npz.",
-            path=path,
-        )
-
-
-@contextmanager
-def opened_npz(path: Path, *, allow_pickle: bool = False) -> Iterator[Any]:
-    """Open an ``.npz``; whatever the block finds wrong with it becomes one clear error."""
+    """Return the arrays of a graph of any of these layouts; NumPy raises nearly anything about a damaged file."""
     if not zipfile.is_zipfile(path):
-        raise FileError(f"{path} is not an .npz file.", path=path)
-    try:
-        with (
-            path.open("rb") as file,  # NumPy does not close a file that it fails to open as an archive
-            np.errstate(all="ignore"),
-            np.load(file, allow_pickle=allow_pickle, encoding="latin1") as archive,
-        ):
-            yield archive
-    except FeatpropError:
-        raise
-    except Exception as error:  # NumPy has Python parse headers, and a damaged one raises nearly anything
-        if "allow_pickle" in str(error):
-            message = f"{path} holds an array of Python objects, which could run code."
-            hint = "Save arrays of numbers or text only, for example labels.astype(str)."
-            raise FileError(message, hint=hint, path=path) from error
-        raise FileError(
-            f"{path} cannot be read: {quote_error(error)}.", hint="Get the file again.", path=path
-        ) from error
+        raise ValueError("it is not a zip archive")
+    with (
+        path.open("rb") as file,  # NumPy does not close a file that it fails to open as an archive
+        np.errstate(all="ignore"),
+        np.load(file, allow_pickle=allow_pickle, encoding="latin1") as archive,
+    ):
+        return _read_arrays(archive)
+
+
+def _read_arrays(archive: Any) -> RawGraph:
+    if "adj_data" in archive:
+        return _of_matrices(_csr(archive, "adj_"), _csr(archive, "attr_"), _first(archive, ("labels",)))
+    if "adj_matrix" in archive:
+        adjacency, features = (sp.csr_array(archive[name].item()) for name in ("adj_matrix", "node_attr"))
+        return _of_matrices(adjacency, features, _first(archive, ("node_label",)))
+    edges = next((name for name in EDGES if name in archive), None)
+    if edges is not None:
+        return _of_edges(archive, edges)
+    if "format" in archive:
+        return _of_matrices(_scipy_matrix(archive))
+    raise ValueError(f"its arrays {', '.join(sorted(archive.files)[:8])} have no edges such as edge_index")
 
 
 def _first(archive: Any, names: tuple[str, ...]) -> Any:
@@ -91,12 +64,10 @@ def _csr(archive: Any, prefix: str) -> sp.csr_array:
     return checked_csr(data, indices, indptr, tuple(shape.tolist()))
 
 
-def _of_matrices(adjacency: sp.csr_array, features: Any, labels: Any, path: Path) -> RawGraph:
+def _of_matrices(adjacency: sp.csr_array, features: Any = None, labels: Any = None) -> RawGraph:
     n = adjacency.shape[0] if features is None else features.shape[0]
     if adjacency.shape != (n, n):
-        raise FileError(
-            f"{path} has an adjacency matrix of shape {adjacency.shape} and {n:,} rows of features.", path=path
-        )
+        raise ValueError(f"an adjacency matrix of shape {adjacency.shape} and {n:,} rows of features")
     entries = adjacency.tocoo()
     source, target = entries.coords
     ids = np.arange(n) if features is None else None

@@ -11,26 +11,47 @@ import hashlib
 import json
 import logging
 import os
+import re
 import shutil
-import time
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from featprop.errors import FeatpropError, FileError
+from featprop.errors import FeatpropError, FileError, MissingExtraError, first_five, quote_error
 from featprop.features import TablePreprocessor
 from featprop.files import cache_folder
 from featprop.graph import Graph
 from featprop.ids import closest
-from featprop.sources.addresses import is_address, local_copy
+from featprop.progress import tracked
+from featprop.resources import scratch_folder
 from featprop.sources.building import build_graph
-from featprop.sources.description import GraphDescription
+from featprop.sources.databases import DATABASES, reading
+from featprop.sources.delimited import table_suffix
+from featprop.sources.description import FILE_NAME, GraphDescription
 from featprop.sources.formats import graph_format
-from featprop.sources.inferring import describe, sources_of
-from featprop.sources.native import CLOCK_TICK_NS, VERSION, is_native, open_native, write_native
-from featprop.sources.tables import Tables
+from featprop.sources.native import VERSION, is_native, open_native, write_native
+from featprop.sources.tables import EXCEL, TABLE_SUFFIXES, Tables, sheet_names
 
 log = logging.getLogger(__name__)
 
+DATABASE_ALIAS = "graph_database"
+ROLES = {
+    "nodes": ("nodes", "node", "vertices"),
+    "edges": ("edges", "edge", "relationships", "links"),
+    "features": ("features",),
+}
+"""Usual names of the tables; Neo4j and others write relationships for edges."""
+OTHER_FILES = {
+    (".zip", ".tar"): "Unpack it and pass the folder.",
+    (".xls", ".ods"): "Save it as .xlsx with the sheets nodes and edges.",
+    (".pkl", ".mat", ".h5", ".dot"): "Load it in Python and pass it to fp.Graph.from_networkx or from_scipy.",
+}
+"""How to pass files of other kinds."""
+URL_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}(?=[^/]|/)")
+VERSION_FIELDS = ("size", "ETag", "etag", "mtime", "last_modified", "LastModified", "updated")
+"""What changes about a file at an address when it changes."""
 MIN_BYTES = 1 << 24
 """Size of tables from which on their graph is kept."""
 MAX_GRAPHS = 4
@@ -64,6 +85,44 @@ def read_graph(path: str | os.PathLike[str], *, preprocessor: TablePreprocessor 
     return _cached_graph(describe(place), preprocessor)
 
 
+def is_address(path: str | os.PathLike[str]) -> bool:
+    """Return whether this is a URL rather than a path, also after `Path` has removed one of its slashes."""
+    return URL_SCHEME.match(os.fspath(path)) is not None
+
+
+def local_copy(address: str | os.PathLike[str]) -> Path:
+    """Return a local folder with the files at an address that fsspec knows, downloading them if necessary.
+
+    The name of the folder is a digest of their names, sizes and versions, so changed files are downloaded again.
+    """
+    try:
+        import fsspec
+    except ImportError as error:
+        raise MissingExtraError("Reading a graph from a URL", "cluster", "fsspec") from error
+    scheme, _, rest = os.fspath(address).partition(":")
+    url = f"{scheme}://{'/' if scheme == 'file' else ''}{rest.strip('/')}"
+    above = cache_folder() / "addresses"
+    with scratch_folder(above) as scratch:
+        try:
+            system, root = fsspec.core.url_to_fs(url)
+            files = sorted(each["name"] for each in system.ls(root, detail=True) if each["type"] == "file")
+            facts = [(file, *map(system.info(file).get, VERSION_FIELDS)) for file in files]
+            if not files:
+                raise FileNotFoundError("there are no files")
+            folder = above / hashlib.sha256(f"{url} {facts}".encode()).hexdigest()[:16]
+            if not folder.exists():
+                new = scratch / "copy"
+                new.mkdir()
+                for file in tracked(files, f"downloading {url}", len(files)):
+                    system.get_file(file, str(new / file.rstrip("/").rsplit("/", 1)[-1]))
+                with suppress(OSError):  # another process was faster
+                    new.rename(folder)
+        except Exception as error:  # whatever the library of a store raises
+            hint = f"Check the address, your access rights, and the space in {above} (`FEATPROP_CACHE`)."
+            raise FileError(f"Cannot read {url}: {quote_error(error)}.", hint=hint, path=url) from error
+    return folder
+
+
 def is_described(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is of tables, which may be larger than memory, rather than of another kind of graph."""
     place = Path(path)
@@ -75,10 +134,8 @@ def is_described(path: str | os.PathLike[str]) -> bool:
 def _cached_graph(description: GraphDescription, preprocessor: TablePreprocessor | None) -> Graph:
     """Return the kept graph of large tables, or read them and keep their graph."""
     folder = _cache_folder_of(description)
-    if folder is None:
-        return _build(description, preprocessor)
-    with suppress(FeatpropError, OSError):
-        if is_native(folder):
+    if folder is not None and is_native(folder):
+        with suppress(FeatpropError, OSError):
             graph = open_native(folder)
             own = None if graph.preprocessor is None else graph.preprocessor.fingerprint
             if preprocessor is None or preprocessor.fingerprint == own:
@@ -86,8 +143,9 @@ def _cached_graph(description: GraphDescription, preprocessor: TablePreprocessor
                 for repair in graph.repairs:
                     log.info("%s", repair)
                 return graph
-    graph = _build(description, preprocessor)
-    if preprocessor is None:
+    with Tables(description.folder, description.attach) as tables:
+        graph = build_graph(tables, description, *tables.sources_of(description), preprocessor)
+    if folder is not None and preprocessor is None:
         with suppress(FeatpropError, OSError):
             folder.parent.mkdir(parents=True, exist_ok=True)
             write_native(graph, folder, force=True)
@@ -97,25 +155,84 @@ def _cached_graph(description: GraphDescription, preprocessor: TablePreprocessor
     return graph
 
 
-def _build(description: GraphDescription, preprocessor: TablePreprocessor | None) -> Graph:
-    with Tables(description.folder, description.attach) as tables:
-        return build_graph(tables, description, *sources_of(tables, description), preprocessor)
-
-
 def _cache_folder_of(description: GraphDescription) -> Path | None:
-    """Return where the graph of these tables is kept, None if they are small, no files, or have just changed."""
+    """Return where the graph of these tables is kept, None if they are small or no files."""
     specs = [spec for spec in (description.nodes, description.edges, description.features) if spec is not None]
-    paths = [description.folder / spec for spec in specs]
-    paths = [path if path.is_file() else path.parent / path.name.rpartition("#")[0] for path in paths]
+    paths = [description.folder / spec.partition("#")[0] for spec in specs]
     if description.attach or not all(path.is_file() for path in paths):
         return None
     states = [path.stat() for path in paths]
-    is_settled = all(state.st_mtime_ns < time.time_ns() - CLOCK_TICK_NS for state in states)
-    if sum(state.st_size for state in states) < MIN_BYTES or not is_settled:
+    if sum(state.st_size for state in states) < MIN_BYTES:
         return None
     files = [
-        [str(path.resolve()), state.st_size, state.st_mtime_ns, state.st_ino]
+        (str(path.resolve()), state.st_size, state.st_mtime_ns, state.st_ino)
         for path, state in zip(paths, states, strict=True)
     ]
     key = json.dumps([VERSION, description.to_toml(), files])
     return cache_folder() / "tables" / hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def describe(place: Path) -> GraphDescription:
+    """Return the description of a ``graph.toml``, a folder, a workbook, a database or a table of edges."""
+    if place.is_dir():
+        return describe(place / FILE_NAME) if (place / FILE_NAME).is_file() else _describe_folder(place, place)
+    suffix = table_suffix(place)
+    if suffix == ".toml":
+        description = GraphDescription.from_toml(place)
+        if description.nodes is None and description.edges is None:
+            usual = _describe_folder(place.parent, place)
+            features = description.features or usual.features
+            return replace(description, nodes=usual.nodes, edges=usual.edges, features=features)
+        return description
+    if suffix in EXCEL:
+        sheets = _find_roles(place, {name: name for name in sheet_names(place)})
+        specs: dict[str, Any] = {role: f"{place.name}#{name}" for role, name in sheets.items()}
+        return GraphDescription(folder=place.parent, **specs)
+    if suffix in DATABASES:
+        attach = {DATABASE_ALIAS: str(place.resolve())}
+        with Tables(attach=attach) as tables, reading(place):
+            query = f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{DATABASE_ALIAS}' UNION ALL "
+            query += f"SELECT view_name FROM duckdb_views() WHERE database_name = '{DATABASE_ALIAS}' AND NOT internal"
+            names = [row[0] for row in tables.connection.execute(query).fetchall()]
+        found = _find_roles(place, {name: name for name in names})
+        queries: dict[str, Any] = {role: f'SELECT * FROM {DATABASE_ALIAS}."{name}"' for role, name in found.items()}
+        return GraphDescription(attach=attach, **queries)
+    if suffix in TABLE_SUFFIXES:
+        return GraphDescription(edges=place.name, folder=place.parent)
+    hint = next((hint for suffixes, hint in OTHER_FILES.items() if suffix in suffixes), "Pass a folder with tables.")
+    raise FileError(f"{place} is not a graph featprop can read ({suffix or 'no suffix'}).", hint=hint, path=place)
+
+
+def attached_description(graph: Path) -> GraphDescription:
+    """Return the description of a graph that can be written back to: a ``graph.toml`` or a folder with one."""
+    if graph.suffix.lower() == ".toml" or (graph / FILE_NAME).is_file():
+        return describe(graph)
+    raise FileError(f"{graph} has no [attach] with a database to write to.", hint="Pass a graph.toml.", path=graph)
+
+
+def _describe_folder(folder: Path, place: Path) -> GraphDescription:
+    """Return the description of a folder with files called nodes and edges; `place` is what messages name."""
+    files = (entry for entry in folder.iterdir() if entry.is_file() and table_suffix(entry) in TABLE_SUFFIXES)
+    return GraphDescription(folder=folder, **_find_roles(place, {file.name: file.name.split(".")[0] for file in files}))
+
+
+def _find_roles(place: Path, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return which files, sheets or tables at a place hold the nodes, the edges and the features.
+
+    `names` maps them to what may be a usual name, such as a file name without its suffix.
+    """
+    found = {}
+    for role, usual in ROLES.items():
+        for stem in usual:
+            alike = sorted(name for name, title in names.items() if title.strip().lower() == stem)
+            if len(alike) > 1:
+                message = f"{place} holds several tables of {role}: {', '.join(alike)}."
+                raise FileError(message, hint="Remove all but one, or name one in graph.toml.", path=place)
+            if alike:
+                found[role] = alike[0]
+                break
+    if "nodes" not in found and "edges" not in found:
+        message = f"{place} holds no tables named nodes or edges, but {first_five(sorted(names)) or 'nothing'}."
+        hint = "Rename them, or name them in a graph.toml: `featprop init NODES EDGES`."
+        raise FileError(message, hint=hint, path=place)
+    return found

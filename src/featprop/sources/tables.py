@@ -8,39 +8,28 @@ own. A query in a ``graph.toml`` is one SELECT on a connection that cannot insta
 
 from __future__ import annotations
 
-import codecs
 import contextlib
-import csv
-import io
-import re
-import shutil
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from featprop.errors import FileError, ParameterError, first_five, quote_error
+from featprop.errors import FileError, ParameterError, quote_error
 from featprop.resources import scratch_folder
 from featprop.sources.databases import LOCKED, attach_database, identifier, load_extension, quoted, reading
-from featprop.sources.description import is_sql
+from featprop.sources.delimited import in_utf8, read_dialect, table_suffix
+from featprop.sources.description import GraphDescription, is_sql
 from featprop.sources.naming import neo4j_name
 
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 PARQUET = (".parquet", ".pq")
 JSON = (".json", ".jsonl", ".ndjson")
 EXCEL = (".xlsx",)
-COMPRESSED = (".gz", ".zst")
 TABLE_SUFFIXES = (*DELIMITED, *PARQUET, *JSON, *EXCEL)
 DUCKDB_SHARE = 0.5
 """Share of a bound on memory that DuckDB may use; ids, edges, features and the libraries need the rest."""
-HEAD_BYTES = 1 << 18
-"""Bytes at the start of a CSV file that tell its encoding, delimiter and header."""
-MAX_LINE_BYTES = 1 << 21
-DELIMITERS = ",;\t|"
 SPREADSHEET_BYTES = 1 << 31
 """Most bytes a workbook may unpack to."""
 
@@ -67,16 +56,15 @@ class Source:
     typed: bool = True
 
 
-class Tables:
-    """The connection. Use it as a context manager.
+class Tables(contextlib.ExitStack):
+    """The connection, as a context manager.
 
     Parameters
     ----------
     folder
         The folder that relative paths start from.
     attach
-        Databases by name: ``"sqlite:shop.db"``, ``"postgres:dbname=shop"``, ``"mysql:…"``, ``"shop.duckdb"``, or an
-        ``s3://`` address, which lets queries read from there.
+        Databases by name, as `attach_database` takes them.
     max_memory
         Bytes to use in all; DuckDB spills to `scratch` when it needs more than its share of them.
     scratch
@@ -90,13 +78,13 @@ class Tables:
         max_memory: int | None = None,
         scratch: Path | None = None,
     ) -> None:
+        super().__init__()
         self.folder = Path() if folder is None else folder
-        self._opened = contextlib.ExitStack()
-        self.scratch = self._opened.enter_context(scratch_folder(scratch))
+        self.scratch = self.enter_context(scratch_folder(scratch))
         config = LOCKED | {"temp_directory": str(self.scratch / "spill")}
         if max_memory is not None:
             config["memory_limit"] = f"{int(DUCKDB_SHARE * max_memory)}B"
-        self.connection = duckdb.connect(config=config)
+        self.connection = self.enter_context(duckdb.connect(config=config))
         self._views = 0
         try:
             for name, address in (attach or {}).items():
@@ -108,44 +96,39 @@ class Tables:
             self.close()
             raise
 
-    def __enter__(self) -> Tables:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection and remove its files."""
-        self.connection.close()
-        self._opened.close()
-
     def source(self, spec: str, what: str = "table") -> Source:
-        """Return the table of a file, a glob, a sheet of a workbook or a query.
+        """Return the table of a file, a glob, a sheet of a workbook (``"book.xlsx#sheet"``, else the first) or a query.
 
-        Parameters
-        ----------
-        spec
-            The path, the glob or the query; ``"book.xlsx#sheet"`` is a sheet, without it the first.
-        what
-            Name of a table that has no file, for messages.
+        Messages call a query `what`.
         """
         if is_sql(spec):
             return self._query(spec, what)
+        if "://" in spec:
+            return self.described(spec, quoted(spec))
         book, _, sheet = spec.rpartition("#")
-        paths = self._paths(book if table_suffix(Path(book)) in EXCEL else spec)
+        if table_suffix(Path(book)) in EXCEL:
+            return self._sheet(self._paths(book)[0], sheet, str(self.folder / spec))
+        paths, name = self._paths(spec), str(self.folder / spec)
         suffix = table_suffix(paths[0])
-        name = spec if "://" in spec else str(self.folder / spec)
+        if suffix in EXCEL:
+            return self._sheet(paths[0], sheet_names(paths[0])[0], name)
         if suffix in DELIMITED:
             return self._delimited(paths, name)
-        if suffix in EXCEL:
-            return self._sheet(paths[0], sheet if table_suffix(Path(book)) in EXCEL else None, name)
         read = "read_parquet" if suffix in PARQUET else "read_json"
         return self.described(name, f"{read}({_listed(paths)}, union_by_name = true)")
+
+    def sources_of(self, description: GraphDescription) -> tuple[Source | None, Source | None]:
+        """Return the tables of the nodes and of the edges."""
+        nodes, edges = description.nodes, description.edges
+        return (
+            None if nodes is None else self.source(nodes, "nodes"),
+            None if edges is None else self.source(edges, "edges"),
+        )
 
     def lines(self, path: Path) -> str:
         """Return SQL for the lines of a text file, as the column ``line``."""
         options = "auto_detect = false, header = false, columns = {'line': 'VARCHAR'}, quote = '', escape = ''"
-        return f"read_csv({quoted(str(self._in_utf8(path)[0]))}, {options}, delim = '\x01')"
+        return f"read_csv({quoted(str(in_utf8(path, self.scratch)[0]))}, {options}, delim = '\x01')"
 
     def arrow(self, table: pa.Table, name: str, *, typed: bool = True) -> Source:
         """Return the table of an Arrow table."""
@@ -159,18 +142,28 @@ class Tables:
         chosen = "*" if columns is None else ", ".join(map(identifier, columns))
         with reading(source.name):
             query = f"SELECT {chosen} FROM {source.relation} WHERE {where or 'true'}"
-            return self.connection.execute(query).to_arrow_table()
+            return self.connection.sql(query).to_arrow_table()
+
+    def store(self, source: Source, where: str, integers: str | None = None) -> Source:
+        """Copy the rows that meet a condition into a table of DuckDB's, which spills them if memory is short.
+
+        Text in the column `integers` becomes integers if all of it reads back unchanged, which takes less memory.
+        """
+        with reading(source.name):
+            self.connection.execute(f"CREATE TEMP TABLE stored AS SELECT * FROM {source.relation} WHERE {where}")
+            if integers is not None and source.columns[integers] == "VARCHAR":
+                name = identifier(integers)
+                same = f"coalesce(CAST(try_cast({name} AS BIGINT) AS VARCHAR) = {name}, false)"
+                if self.connection.execute(f"SELECT bool_and({same}) FROM stored").fetchall()[0][0]:
+                    self.connection.execute(f"ALTER TABLE stored ALTER {name} TYPE BIGINT")
+        return replace(source, relation="stored")
 
     def _query(self, sql: str, what: str) -> Source:
         with reading(what):
             statements = self.connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise ParameterError(
-                f"The SQL of {what} must be one SELECT statement.",
-                hint="graph.toml describes a graph; it cannot change anything.",
-                parameter=what,
-                value=sql,
-            )
+            message = f"The SQL of {what} must be one SELECT statement."
+            raise ParameterError(message, hint="It cannot change anything.", parameter=what, value=sql)
         return self.described(what, f"({sql.strip().rstrip(';')}\n)")
 
     def described(self, name: str, relation: str, *, typed: bool = True) -> Source:
@@ -187,9 +180,7 @@ class Tables:
 
     def _paths(self, spec: str) -> list[Path]:
         """Return the files a path or a glob stands for."""
-        if "://" in spec:
-            return [Path(spec)]
-        path = Path(spec) if Path(spec).is_absolute() else self.folder / spec
+        path = self.folder / spec
         if any(mark in spec for mark in "*?[") and not path.exists():
             with reading(spec):
                 rows = self.connection.execute(f"SELECT file FROM glob({quoted(str(path))}) ORDER BY 1").fetchall()
@@ -201,16 +192,12 @@ class Tables:
         if not path.stat().st_size:
             raise FileError(f"{path} is empty.", hint="Export it again.", path=path)
         if table_suffix(path) not in TABLE_SUFFIXES:
-            known = ", ".join(TABLE_SUFFIXES)
-            raise FileError(
-                f"{path} is not a table featprop can read.",
-                hint=f"Tables end in {known} (or with .gz, .zst).",
-                path=path,
-            )
+            hint = f"Tables end in {', '.join(TABLE_SUFFIXES)} (or with .gz, .zst)."
+            raise FileError(f"{path} is not a table featprop can read.", hint=hint, path=path)
         return [path]
 
     def _delimited(self, paths: Sequence[Path], name: str) -> Source:
-        found = [self._in_utf8(path) for path in paths]
+        found = [in_utf8(path, self.scratch) for path in paths]
         dialects = [read_dialect(head, path) for (_, head), path in zip(found, paths, strict=True)]
         first = dialects[0]
         for dialect, path in zip(dialects, paths, strict=True):
@@ -226,134 +213,26 @@ class Tables:
             relation = f"(SELECT {', '.join(map(identifier, first.kept))} FROM {relation})"
         return self.described(name, relation, typed=False)
 
-    def _sheet(self, path: Path, sheet: str | None, name: str) -> Source:
+    def _sheet(self, path: Path, sheet: str, name: str) -> Source:
         """Read a sheet: with the types of its cells, or as text if a column has several."""
-        sheet = sheet or sheet_names(path)[0]
         load_extension(self.connection, "excel")
         options = f"sheet = {quoted(sheet)}, header = true, stop_at_empty = false, empty_as_varchar = true"
         query = f"SELECT * FROM read_xlsx({quoted(str(path))}, {options}, all_varchar = %s)"
         with reading(name):
             try:
-                table = self.connection.execute(query % "false").to_arrow_table()
+                table = self.connection.sql(query % "false").to_arrow_table()
             except (duckdb.ConversionException, duckdb.InvalidInputException):
-                table = self.connection.execute(query % "true").to_arrow_table()
+                table = self.connection.sql(query % "true").to_arrow_table()
         if table.num_columns == 1:  # DuckDB reads as many columns as the first row has cells
-            raise FileError(
-                f"The first row of {name} has one cell only, {table.column_names[0]!r}.",
-                hint="The first row must be the header: delete the rows above it.",
-                path=name,
-            )
+            message = f"The first row of {name} has one cell only, {table.column_names[0]!r}."
+            raise FileError(message, hint="The first row must be the header: delete the rows above it.", path=name)
         return self.arrow(table, name, typed=False)
-
-    def _in_utf8(self, path: Path) -> tuple[Path, str]:
-        """Return the file, or a copy in UTF-8 if it has another encoding, and the text at its start."""
-        encoding, head = detect_encoding(path)
-        if encoding == "utf-8":
-            return path, head.decode("utf-8-sig", "ignore")
-        copy = self.scratch / f"{len(list(self.scratch.iterdir()))}-utf8.csv"
-        try:
-            with opened(path) as file, copy.open("w", encoding="utf-8", newline="") as out:
-                shutil.copyfileobj(io.TextIOWrapper(file, encoding=encoding, newline=""), out, 1 << 20)
-        except UnicodeError as error:
-            raise FileError(
-                f"{path} is not text in {encoding}: {quote_error(error)}.", hint="Save it as UTF-8.", path=path
-            ) from error
-        return copy, head.decode(encoding, "ignore")
 
 
 def read_table(path: Path, sheet: str | None = None) -> pa.Table:
     """Read one file as a table; all columns of a CSV file are text."""
     with Tables() as tables:
         return tables.fetch(tables.source(str(path) if sheet is None else f"{path}#{sheet}"))
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a delimited file is written, and which of its columns have a name or a value."""
-
-    delimiter: str
-    columns: tuple[str, ...]
-    kept: tuple[str, ...]
-    skip: int
-    max_line_bytes: int
-
-
-def read_dialect(text: str, shown: Path) -> Dialect:
-    """Return the delimiter and the columns of a delimited file that starts with this text."""
-    if "\x00" in text[:1024]:
-        raise FileError(f"{shown} is not a text file.", hint="Save it as CSV in UTF-8.", path=shown)
-    lines = text.splitlines()
-    skip = 0
-    while skip < len(lines) and not lines[skip].strip():
-        skip += 1
-    if skip == len(lines):
-        raise FileError(f"{shown} is empty.", hint="Export it again.", path=shown)
-    if lines[skip].lower().startswith("sep=") and skip + 1 < len(lines):  # Excel's own first line
-        skip += 1
-    counts = {delimiter: _count_outside_quotes(lines[skip], delimiter) for delimiter in DELIMITERS}
-    delimiter = max(DELIMITERS, key=lambda each: counts[each])
-    written = next(csv.reader(io.StringIO("\n".join(lines[skip:])), delimiter=delimiter))
-    columns = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(written)]
-    repeated = sorted(name for name, count in Counter(columns).items() if count > 1)
-    if repeated:
-        raise FileError(
-            f"{shown} has several columns of the same name: {first_five(repeated)}.",
-            hint="Rename all but one.",
-            path=shown,
-            column=repeated[0],
-        )
-    body = list(csv.reader(io.StringIO("\n".join(lines[skip + 1 : skip + 50])), delimiter=delimiter))
-    kept = [
-        name
-        for place, name in enumerate(columns)
-        if written[place].strip() or any(len(row) > place and row[place].strip() for row in body)
-    ]
-    longest = max(len(line.encode()) for line in lines)
-    return Dialect(delimiter, tuple(columns), tuple(kept), skip, max(MAX_LINE_BYTES, 4 * longest))
-
-
-def detect_encoding(path: Path) -> tuple[str, bytes]:
-    """Return the encoding of a text file, UTF-8, UTF-16 or Windows-1252 (Latin-1), and the bytes at its start."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with opened(path) as file:
-        head = file.read(HEAD_BYTES)
-        while b"\n" not in head and b"\r" not in head and (more := file.read(HEAD_BYTES)):
-            head += more
-        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return "utf-16", head
-        if len(head) >= 4 and head[0] and not head[1] and head[2] and not head[3]:
-            return "utf-16-le", head
-        try:
-            piece = head
-            while piece:
-                decoder.decode(piece)
-                piece = file.read(1 << 22)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            undefined = b"\x81\x8d\x8f\x90\x9d"  # bytes Windows-1252 does not have
-            return "latin-1" if any(byte in piece for byte in undefined) else "cp1252", head
-    return "utf-8", head
-
-
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """Open a file that may be compressed with gzip or Zstandard."""
-    kinds = {".gz": "gzip", ".zst": "zstd"}
-    try:
-        with pa.input_stream(str(path), compression=kinds.get(path.suffix.lower())) as file:
-            yield file
-    except (OSError, pa.ArrowException, EOFError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(f"{path} cannot be read: {quote_error(error)}.", path=path) from error
-
-
-def table_suffix(path: Path) -> str:
-    """Return the suffix that tells the kind of a table, also of a backup (``.bak``) or a compressed file."""
-    suffixes = [suffix.lower() for suffix in path.suffixes if not re.fullmatch(r"\.(bak|\d+)", suffix)]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
 
 
 def sheet_names(path: Path) -> list[str]:
@@ -376,9 +255,5 @@ def sheet_names(path: Path) -> list[str]:
     return [each.get("name", "") for each in root.iter() if each.tag.rpartition("}")[2] == "sheet"]
 
 
-def _count_outside_quotes(line: str, mark: str) -> int:
-    return sum(part.count(mark) for part in line.split('"')[::2])
-
-
 def _listed(paths: Sequence[Path]) -> str:
-    return "[" + ", ".join(quoted(re.sub("^(s3|gs|https?):/", r"\1://", str(path))) for path in paths) + "]"
+    return "[" + ", ".join(quoted(str(path)) for path in paths) + "]"

@@ -13,8 +13,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.clustering.kcenter import k_center
-from featprop.clustering.robust_kcenter import robust_k_center
+from featprop.clustering.kcenter import k_center, robust_k_center
 from featprop.compute.points import Points
 from featprop.options import AtLeast
 from featprop.strategies.base import QueryContext, Share, Strategy, register_strategy

@@ -77,8 +77,6 @@ class GrainBall(Grain):
 
     Parameters
     ----------
-    theta, layers
-        See `Grain`: v influences u if (S^K)_vu exceeds θ.
     quantile
         Quantile of the distances between nodes that gives r.
     """
@@ -102,11 +100,6 @@ class GrainNN(Grain):
     S^K X scaled so that the largest, d_max, is 1; a selected node influences itself. The paper leaves open what happens
     when no candidate brings a gain; here the covering restarts. With more than 4,096 nodes, the sum is over a random
     sample of 4,096. Ties go to the candidate whose influenced nodes are nearest to all.
-
-    Parameters
-    ----------
-    theta, layers
-        See `Grain`: v influences u if (S^K)_vu exceeds θ.
     """
 
     def select(self, context: QueryContext, budget: int, generator: np.random.Generator) -> NDArray[np.intp]:

@@ -42,30 +42,21 @@ def test_clean_line_has_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "most", "cut"), [("abcdef", 6, "abcdef"), ("abcdef", 5, "abcd…"), ("ab cdef", 4, "ab…")]
-)
-def test_long_text_is_cut(text: str, most: int, cut: str) -> None:
-    assert clean_text(text, most) == cut
-
-
-@pytest.mark.parametrize(
     ("write", "value", "text"),
     [
         (format_percent, 0, "0 %"), (format_percent, 0.001, "less than 1 %"), (format_percent, 0.014, "1 %"),
         (format_percent, 0.996, "more than 99 %"), (format_percent, 1, "100 %"),
         (format_number, 0.0, "0"), (format_number, 1995.0, "1995"), (format_number, -3.0, "-3"),
         (format_number, 1234567.0, "1,234,567"), (format_number, 0.1, "0.1"), (format_number, 1234.5678, "1,234.57"),
-        (format_number, 1e-7, "1.00000e-07"), (format_number, 3e20, "3.00000e+20"),
+        (format_number, 123456.7, "123,457"), (format_number, 99999.0, "99,999"),
         (format_number, float("inf"), "inf"), (format_number, 0.000123456789, "0.000123457"),
-        (format_date, dt.date(2019, 3, 4), "4 March 2019"), (format_date, dt.datetime(2019, 3, 4), "4 March 2019"),
+        (format_date, dt.datetime(2019, 3, 4), "4 March 2019"),
         (format_date, dt.datetime(2019, 3, 4, 15, 20), "4 March 2019, 15:20"),
-        (format_date, dt.datetime(2019, 3, 4, 15, 20, 7, tzinfo=dt.UTC), "4 March 2019, 15:20:07 UTC"),
         (format_value, None, ""), (format_value, True, "yes"), (format_value, False, "no"), (format_value, 7.0, "7"),
-        (format_value, 12345678, "12345678"), (format_value, 7.25, "7.25"), (format_value, b"abc", "3 bytes"),
-        (format_value, ["a", None, "b"], "a, , b"),
-        (format_value, {"x": 1, "y": dt.date(2020, 1, 2)}, "x: 1, y: 2 January 2020"),
+        (format_value, 12345678, "12345678"), (format_value, 7.25, "7.25"), (format_value, ["a", None], "a, "),
         (format_range, [0.5, -2, 3], "3 numbers from -2 to 3"), (format_range, [], "0 numbers"),
-        (format_range, [1.5], "1 number from 1.5 to 1.5"),
+        (lambda text: clean_text(text, 5), "abcdef", "abcd…"), (lambda text: clean_text(text, 6), "abcdef", "abcdef"),
+        (lambda text: clean_text(text, 4), "ab cdef", "ab…"),
     ],
 )  # fmt: skip
 def test_values(write: Any, value: Any, text: str) -> None:

@@ -120,7 +120,7 @@ class Page:
 
     def events(self) -> list[Annotation]:
         """All events except the names of the classes."""
-        return [act for act in self.log.events() if act.kind != "class"]
+        return [act for act in self.log.events() if act.kind != "classes"]
 
     def stranger(self, headers: dict[str, str] | None = None) -> Caller:
         """A client that sends only these headers."""
@@ -145,16 +145,13 @@ MakePage = Callable[..., Page]
 
 
 @pytest.fixture
-def make_page(tmp_path: Path) -> Iterator[MakePage]:
-    """Make the page on a graph (payments by default) with a first ranking; no training runs."""
+def make_page() -> Iterator[MakePage]:
+    """Make the page on a graph (payments by default) and a log (in memory by default) with a first ranking."""
     made: list[Page] = []
 
     def make(graph: Graph | None = None, path: Path | None = None, **options: Any) -> Page:
-        page = Page(
-            graph if graph is not None else default_graph(), path or tmp_path / f"{len(made)}.labels", **options
-        )
-        made.append(page)
-        return page
+        made.append(Page(default_graph() if graph is None else graph, path, **options))
+        return made[-1]
 
     yield make
     for page in made:
@@ -183,7 +180,7 @@ def payments_of() -> Callable[..., Graph]:
 
 def give_ranking(page: Any, **shares: list[float]) -> None:
     """Give the session a model that is sure of ok, except for these nodes."""
-    graph, labels = page.session.graph, page.session.labels()
+    graph, labels = page.session.graph, page.session.log.labels()
     probabilities = np.tile(np.array([0.8, 0.1, 0.1], dtype=np.float32), (graph.n_nodes, 1))
     for node, row in shares.items():
         probabilities[graph.positions([node])] = row
@@ -192,10 +189,7 @@ def give_ranking(page: Any, **shares: list[float]) -> None:
         Ranking(
             nodes=np.arange(20),
             represents=np.full(20, 3),
-            nearest=np.arange(graph.n_nodes) % 20,
             spares=np.arange(20, graph.n_nodes),
-            n_labels=len(labels),
-            mean_distance=1.0,
             classes=("ok", "review", "fraud"),
             probabilities=probabilities,
             labelled=labelled,

@@ -1,18 +1,22 @@
 """The JSON API and its errors."""
 
+import asyncio
 import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
+from featprop.web.page.trainer import compute_advice
 from featprop.web.page.views import node_address
+from tests.web.page.conftest import PORT, learn
 
 MakePage = Callable[..., Any]
 
@@ -33,9 +37,10 @@ def test_next_question_follows_an_answer(page: Any, script: Any) -> None:
     assert following["node"] != node
 
 
-def test_response_comes_after_the_commit(page: Any, tmp_path: Path) -> None:
+def test_response_comes_after_the_commit(make_page: MakePage, tmp_path: Path) -> None:
+    page = make_page(path=tmp_path / "a.labels")
     page.script().post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
-    with LabelLog(tmp_path / "0.labels") as another:
+    with LabelLog(tmp_path / "a.labels") as another:
         assert another.labels() == {"n1": "ok"}
 
 
@@ -48,15 +53,6 @@ def test_repeated_key_changes_nothing(page: Any, script: Any) -> None:
     for _ in range(2):
         assert script.post("/api/undo", {"key": "4"}).json()["node"] == "n2"
     assert page.log.labels() == {"n1": "ok"}
-
-
-def test_second_label_is_a_correction(script: Any) -> None:
-    script.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
-    script.post("/api/labels", {"node": "n1", "label": "fraud", "key": "2"})
-    history = script.get("/api/history").json()["answers"]
-    assert [(each["node"], each["kind"], each["label"]) for each in history] == [("n1", "label", "fraud")]
-    again = script.post("/api/labels", {"node": "n1", "label": "ok", "key": "3"}).json()
-    assert again["before"] == "fraud"
 
 
 def test_annotators_get_different_nodes_and_settle_disagreements(make_page: MakePage) -> None:
@@ -134,20 +130,6 @@ def test_ids_can_have_any_length(make_page: MakePage, payments_of: Callable[...,
     assert script.get(address).status_code == 200
 
 
-def test_progress_counts(script: Any) -> None:
-    for place, label in enumerate(["ok", "ok", "fraud"]):
-        script.post("/api/labels", {"node": f"n{place}", "label": label, "key": f"{place}"})
-    found = script.get("/api/progress").json()
-    assert (found["labelled"], found["nodes"], found["seen"], found["budget"]) == (3, 60, 0, None)
-    assert found["classes"] == [
-        {"class": "ok", "labels": 2},
-        {"class": "review", "labels": 0},
-        {"class": "fraud", "labels": 1},
-    ]
-    assert found["annotators"] == {"": 3}
-    assert sum(found["hours"].values()) == 3
-
-
 def test_node_has_fields_neighbours_and_notes(script: Any) -> None:
     script.post("/api/labels", {"node": "n4", "label": "ok", "key": "1"})
     script.post("/api/notes", {"node": "n1", "text": "look again", "key": "2"})
@@ -170,7 +152,7 @@ def test_blind_session_hides_predictions(make_page: MakePage) -> None:
     for place in range(12):
         label = ("ok", "review", "fraud")[place % 3]
         script.post("/api/labels", {"node": f"n{place}", "label": label, "key": f"{place}"})
-    page.session.start()
+    learn(page.session)
     assert script.get("/api/progress").json()["seen"] == 12
     assert script.get("/api/next").json()["prediction"] is None
     assert script.get("/api/nodes/%22n20%22").json()["prediction"] is None
@@ -180,7 +162,7 @@ def test_blind_session_hides_predictions(make_page: MakePage) -> None:
     hidden = script.get("/api/nodes/%22n20%22").json()
     assert {row["how"] for row in hidden["neighbours"]["shown"]} <= {"", "labelled"}
     assert {row["how"] for row in shown["neighbours"]["shown"]} <= {"predicted", "labelled"}
-    assert script.get("/api/predictions?limit=3").json() == {"least_certain": [], "contradicted": []}
+    assert script.get("/api/predictions?limit=3").json() == {}
     listed = script.get("/api/predictions?limit=3&suggestion=true").json()
     assert len(listed["least_certain"]) == 3
     assert len(listed["contradicted"]) <= 3
@@ -189,13 +171,24 @@ def test_blind_session_hides_predictions(make_page: MakePage) -> None:
     assert "/review?suggestion=true" in page.script().get("/review").text
 
 
+def test_progress_has_the_estimate_and_advice(page: Any, script: Any) -> None:
+    for place in range(20):
+        page.session.label("", f"n{place}", ("ok", "review", "fraud")[place % 3], f"{place}")
+    advice = page.session.advice = compute_advice(page.session.graph, page.log.labels())
+    found = script.get("/api/progress").json()["advice"]
+    assert found["headline"] == advice.headline
+    assert found["may_stop"] == advice.may_stop
+    assert found["curve"]["estimates"][-1]["accuracy"]["value"] == advice.curve.now.accuracy.value
+    assert advice.headline in script.get("/progress").text
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "media"),
     [
-        ("csv", "0-csv.csv", "text/csv; charset=utf-8"),
-        ("jsonl", "0-jsonl.jsonl", "application/x-ndjson"),
-        ("label-studio", "0-label-studio.json", "application/json"),
-        ("label-studio-config", "0-label-studio-config.xml", "application/xml"),
+        ("csv", "labels-csv.csv", "text/csv; charset=utf-8"),
+        ("jsonl", "labels-jsonl.jsonl", "application/x-ndjson"),
+        ("label-studio", "labels-label-studio.json", "application/json"),
+        ("label-studio-config", "labels-label-studio-config.xml", "application/xml"),
     ],
 )
 def test_downloads(script: Any, kind: str, name: str, media: str) -> None:
@@ -277,6 +270,29 @@ def test_missing_content_type_is_refused(page: Any) -> None:
     answer = page.script().post("/api/labels", content=body)
     assert (answer.status_code, answer.json()["parameter"]) == (400, "body")
     assert "Content-Type: application/json" in answer.json()["error"]
+
+
+def test_requests_at_the_same_time_share_a_transaction_but_no_error(page: Any) -> None:
+    """One request is refused: the others are saved, and each gets its own response."""
+    headers = {"Authorization": f"Bearer {page.tokens.of('')}"}
+    bodies = [{"node": f"n{place}", "label": "none" if place == 7 else "ok", "key": f"{place}"} for place in range(20)]
+    transactions: list[str] = []
+    page.log._connection.set_trace_callback(transactions.append)
+
+    async def send() -> list[Any]:
+        transport = httpx.ASGITransport(app=page.app)
+        async with httpx.AsyncClient(
+            transport=transport, base_url=f"http://127.0.0.1:{PORT}", headers=headers
+        ) as client:
+            return await asyncio.gather(*(client.post("/api/labels", json=body) for body in bodies))
+
+    answers = asyncio.run(send())
+    assert [answer.status_code for answer in answers] == [200] * 7 + [409] + [200] * 12
+    assert [answer.json()["node"] for answer in answers if answer.status_code == 200] == [
+        f"n{place}" for place in range(20) if place != 7
+    ]
+    assert page.log.labels() == {f"n{place}": "ok" for place in range(20) if place != 7}
+    assert transactions.count("COMMIT") < 10
 
 
 def test_full_disk_saves_nothing_and_recovers(page: Any) -> None:

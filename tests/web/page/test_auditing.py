@@ -10,8 +10,8 @@ from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.ids import name_from_text
 from featprop.labels import LabelLog
+from featprop.web.page.questions import Why
 from featprop.web.page.session import Session
-from featprop.web.page.state import Why
 from tests.helpers import raises
 from tests.web.page.conftest import learn
 
@@ -46,15 +46,15 @@ def test_every_fifth_question_is_an_audit_question(make_page: Make) -> None:
 def test_restart_keeps_the_audit_nodes(make_page: Make, tmp_path: Path) -> None:
     path = tmp_path / "a.labels"
     first = make_page(path=path, audit=6).session
-    drawn = set(first.audit)
+    drawn = set(first.log.audit())
     answer(first, 5)
     for options in ({"audit": 6}, {}):
         again = make_page(path=path, **options).session
-        assert set(again.audit) == drawn
+        assert set(again.log.audit()) == drawn
         assert again.progress()["audit"]["answered"] == 1
     more = make_page(path=path, audit=8).session
-    assert drawn < set(more.audit)
-    assert (len(more.audit), len(set(more.log.audit().values()))) == (8, 1)
+    assert drawn < set(more.log.audit())
+    assert (len(more.log.audit()), len(set(more.log.audit().values()))) == (8, 1)
 
 
 def test_model_neither_learns_from_nor_ranks_audit_nodes(make_page: Make) -> None:
@@ -63,19 +63,19 @@ def test_model_neither_learns_from_nor_ranks_audit_nodes(make_page: Make) -> Non
     learn(session)
     answer(session, 10)
     snapshot = session.snapshot()
-    assert not set(snapshot.labels) & set(session.audit)
-    assert set(session.audit) <= set(snapshot.excluded)
+    assert not set(snapshot.labels) & set(session.log.audit())
+    assert set(session.log.audit()) <= set(snapshot.excluded)
     assert (len(snapshot.labels), session.progress()["labelled"], session.progress()["audit"]["answered"]) == (
         20,
         20,
         5,
     )
     learn(session)
-    assert not set(session.graph.ids[session.ranking.nodes].tolist()) & set(session.audit)
-    listed = {*session.least_certain(60), *session.contradicted(60)}
+    assert not set(session.graph.ids[session.ranking.nodes].tolist()) & set(session.log.audit())
+    listed = {node for nodes in session.predictions("", 60).values() for node in nodes}
     assert listed
-    assert not listed & set(session.audit)
-    assert {session.prediction(node) for node in session.audit} == {None}
+    assert not listed & set(session.log.audit())
+    assert {session.prediction(node) for node in session.log.audit()} == {None}
     assert session.log.labels().keys() == snapshot.labels.keys()
 
 
@@ -92,7 +92,7 @@ def test_audit_continues_after_the_budget(make_page: Make) -> None:
 def test_audit_nodes_overlap_only_if_asked(make_page: Make) -> None:
     session = make_page(audit=4, annotators=("ada", "grace")).session
     asked = [each.node for name in ("ada", "grace") for each in answer(session, 10, name) if each.is_audit]
-    assert sorted(asked) == sorted(session.audit)
+    assert sorted(asked) == sorted(session.log.audit())
     shared = make_page(audit=50, annotators=("ada", "grace"), overlap=2).session
     people = [("ada", 50), ("grace", 18)]
     both = [{each.node for each in answer(shared, count, name) if each.is_audit} for name, count in people]
@@ -116,11 +116,11 @@ def test_audit_score(make_page: Make) -> None:
     learn(session)
     answer(session, 49)
     found = caller.get("/api/progress").json()["audit"]
-    assert (found["size"], found["answered"], found["accuracy"]) == (12, 9, None), "nine labels are too few"
+    assert found == {"size": 12, "answered": 9, "score": None}, "nine labels are too few"
     answer(session, 1)
-    assert caller.get("/api/progress").json()["audit"]["accuracy"] is None, "there is no model"
+    assert caller.get("/api/progress").json()["audit"]["score"] is None, "there is no model"
     learn(session)
-    found = caller.get("/api/progress").json()["audit"]
+    found = caller.get("/api/progress").json()["audit"]["score"]
     best = session.ranking.probabilities.argmax(axis=1)
     positions = session.graph.positions(session.log.audited())
     right = [session.ranking.classes[best[place]] == kind_of(session.graph.ids[place]) for place in positions]
@@ -152,7 +152,7 @@ def test_predictions_of_audit_nodes_are_hidden(make_page: Make, asks: str) -> No
     assert (seen["audit"], seen["prediction"]) == (True, None)
     assert 'data-prediction="audit"' in browser.get(f"{asked['address']}?suggestion=true").text
     tasks = caller.get("/api/export?format=label-studio").json()
-    drawn = [task for task in tasks if task["data"]["node_id"] in session.audit]
+    drawn = [task for task in tasks if task["data"]["node_id"] in session.log.audit()]
     assert len(drawn) == 10
     assert not any("predictions" in task for task in drawn)
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from featprop.labels import LabelLog
-from featprop.web.page.pages import coverage_chart
-from tests.web.page.conftest import give_ranking
+from tests.web.page.conftest import give_ranking, learn
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 
@@ -20,36 +19,6 @@ def form_of(text: str, action: str) -> dict[str, str]:
     assert body, action
     found = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', body[0])
     return {name: value.replace("&#34;", '"') for name, value in found}
-
-
-def test_label_form_redirects_to_the_next_question(page: Any, browser: Any) -> None:
-    fields = form_of(browser.get("/").text, "/labels")
-    answer = browser.post("/labels", data={**fields, "label": '"ok"'})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    again = browser.post("/labels", data={**fields, "label": '"ok"'})
-    assert again.status_code == 303
-    assert [act.kind for act in page.events()] == ["label"]
-    assert form_of(browser.get("/").text, "/labels")["node"] != fields["node"]
-
-
-def test_every_action_has_a_form(page: Any, browser: Any) -> None:
-    text = browser.get("/").text
-    browser.post("/notes", data={**form_of(text, "/notes"), "text": " odd "})
-    browser.post("/classes", data={"name": "mule"})
-    browser.post("/skips", data={**form_of(text, "/skips"), "reason": "unsure"})
-    browser.post("/labels", data={**form_of(browser.get("/").text, "/labels"), "label": '"mule"'})
-    browser.post("/undo", data=form_of(browser.get("/").text, "/undo"))
-    kinds = [(act.kind, act.text) for act in page.events() if act.kind != "class"]
-    assert kinds == [("note", "odd"), ("skip", "unsure"), ("label", ""), ("undo", "")]
-    assert browser.post("/notes", data={**form_of(browser.get("/").text, "/notes"), "text": "  "}).status_code == 422
-
-
-def test_history_form_changes_an_answer(page: Any, browser: Any) -> None:
-    page.session.label("", "n1", "ok", "1")
-    fields = form_of(browser.get("/history").text, "/labels")
-    answer = browser.post("/labels", data={**fields, "label": '"fraud"'})
-    assert answer.headers["location"] == "/history"
-    assert page.log.labels() == {"n1": "fraud"}
 
 
 def test_disagreements_are_settled_and_reopened(make_page: Callable[..., Any]) -> None:
@@ -83,20 +52,20 @@ def test_review_lists_and_order(page: Any) -> None:
     give_ranking(page, n7=[0.4, 0.35, 0.25], n8=[0.1, 0.45, 0.45], n3=[0.5, 0.4, 0.1])
     browser = page.browser()
     overview = browser.get("/review").text
-    assert re.findall(r'<section id="([\w-]+)"', overview) == ["least-certain", "contradicted", "looks-wrong"]
-    assert form_of(browser.get("/review/least-certain").text, "/labels")["node"] == '"n7"'
-    after = browser.get("/review/least-certain?after=%22n7%22").text
+    assert re.findall(r'<section id="([\w-]+)"', overview) == ["least_certain", "contradicted", "wrong_labels"]
+    assert form_of(browser.get("/review/least_certain").text, "/labels")["node"] == '"n7"'
+    after = browser.get("/review/least_certain?after=%22n7%22").text
     assert form_of(after, "/labels")["node"] == '"n8"'
     assert form_of(browser.get("/review/contradicted").text, "/labels")["node"] == '"n8"'
-    wrong = browser.get("/review/looks-wrong").text
-    assert form_of(wrong, "/labels") == {**form_of(wrong, "/labels"), "node": '"n2"', "back": "review/looks-wrong"}
+    wrong = browser.get("/review/wrong_labels").text
+    assert form_of(wrong, "/labels") == {**form_of(wrong, "/labels"), "node": '"n2"', "back": "review/wrong_labels"}
     assert "Label: <strong>fraud</strong>" in wrong
     accepted = re.search(r'<button name="label" value="([^"]*)"[^>]*class="[^"]*accepted"', wrong)
     assert accepted is not None
     assert accepted[1] == "&#34;ok&#34;"
-    assert form_of(browser.get("/review/looks-wrong?after=%22n2%22").text, "/labels")["node"] == '"n3"'
+    assert form_of(browser.get("/review/wrong_labels?after=%22n2%22").text, "/labels")["node"] == '"n3"'
     assert browser.get("/review/nothing").status_code == 404
-    assert browser.get("/review/least-certain?node=nope").status_code == 404
+    assert browser.get("/review/least_certain?node=nope").status_code == 404
 
 
 def test_owner_settles_labels_of_others_that_look_wrong(make_page: Callable[..., Any]) -> None:
@@ -104,12 +73,12 @@ def test_owner_settles_labels_of_others_that_look_wrong(make_page: Callable[...,
     page.session.label("grace", "n2", "fraud", "1")
     page.session.label("grace", "n1", "ok", "2")
     give_ranking(page)
-    assert 'action="/labels"' in page.browser("grace").get("/review/looks-wrong").text
-    assert 'action="/adjudications"' in page.browser("ada").get("/review/looks-wrong").text
+    assert 'action="/labels"' in page.browser("grace").get("/review/wrong_labels").text
+    assert 'action="/adjudications"' in page.browser("ada").get("/review/wrong_labels").text
     page.session.label("ada", "n3", "fraud", "3")
     give_ranking(page)
     assert "/review/disagreements" not in page.browser("grace").get("/review").text
-    assert "Account 3" not in page.browser("grace").get("/review/looks-wrong?after=%22n2%22").text
+    assert "Account 3" not in page.browser("grace").get("/review/wrong_labels?after=%22n2%22").text
 
 
 def test_probabilities_are_on_the_answer_buttons(make_page: Callable[..., Any]) -> None:
@@ -137,7 +106,7 @@ def test_status_has_the_number_of_labels_the_model_used(page: Any) -> None:
     page.session.label("", "n1", "ok", "1")
     page.session.label("", "n2", "fraud", "2")
     assert 'data-seen="0" data-labelled="2"' in page.browser().get("/").text
-    page.session.start()
+    learn(page.session)
     assert 'data-seen="2" data-labelled="2"' in page.browser().get("/status").text
 
 
@@ -168,13 +137,6 @@ def test_first_ten_classes_have_keys_and_more_have_a_search(make_page: Callable[
     assert re.findall(r'data-key="(\d)" aria', text) == list("1234567890")[:in_reach]
     assert text.count('name="label"') == count + (5 if count > 10 else 0)
     assert ('id="find"' in text) == (count > 10)
-
-
-def test_class_form_of_a_fixed_set_is_shown_to_the_owner_only(make_page: Callable[..., Any]) -> None:
-    page = make_page(annotators=("ada", "grace"), open_classes=False)
-    assert 'action="/classes"' in page.browser("ada").get("/").text
-    assert 'action="/classes"' not in page.browser("grace").get("/").text
-    assert page.browser("grace").post("/classes", data={"name": "x"}).status_code == 403
 
 
 def test_stored_text_is_escaped_everywhere(make_page: Callable[..., Any], payments_of: Callable[..., Any]) -> None:
@@ -245,17 +207,6 @@ def test_images_come_only_from_the_declared_folder(
         answer = browser.get(path)
         assert answer.status_code == 404, path
         assert b"bytes of" not in answer.content
-
-
-def test_coverage_chart() -> None:
-    drawn = coverage_chart([(2, 0.9), (3, float("nan")), (5, 0.6), (9, 0.5)])
-    assert drawn is not None
-    line = re.search(r'class="line" points="([^"]*)"', drawn)
-    assert line is not None
-    assert len(line[1].split()) == 3
-    assert coverage_chart([(2, 0.9)]) is None
-    assert coverage_chart([(1, 0.0), (2, 0.0)]) is not None
-    assert coverage_chart([]) is None
 
 
 def test_progress_counts_former_annotators(make_page: Callable[..., Any], tmp_path: Path) -> None:

@@ -140,8 +140,7 @@ def test_host_names_by_bound_address(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "127.0.0.2" in allowed_hosts("127.0.0.2")
     assert allowed_hosts("192.168.1.7") == ["192.168.1.7"]
     assert allowed_hosts("[2001:DB8::0:1]") == ["[2001:db8::1]"]
-    monkeypatch.setattr("socket.getaddrinfo", lambda *_: [(2, 1, 6, "", ("10.1.2.3", 0))])
-    assert allowed_hosts("Labels.Example") == ["10.1.2.3", "labels.example"]
+    assert allowed_hosts("Labels.Example") == ["labels.example"]
 
 
 # Cross-site requests: a page on evil.example sends a form here, and the browser adds the cookie
@@ -171,14 +170,6 @@ def test_other_sites_cannot_change_anything(page: Any, headers: dict[str, str], 
     answer = victim.post(path, **(body if path == "/api/labels" else {"data": FORM, "headers": headers}))
     assert answer.status_code == 403
     assert labels(page) == {}
-
-
-@pytest.mark.parametrize("path", ["/undo", "/skips", "/notes", "/classes", "/adjudications"])
-def test_other_sites_cannot_submit_forms(page: Any, path: str) -> None:
-    victim = page.browser()
-    victim.headers = {"Sec-Fetch-Site": "cross-site"}
-    for prefix in ("", "/api"):
-        assert victim.post(prefix + path, {}).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,11 +12,9 @@ import pytest
 from featprop.datasets import digits
 from featprop.graph import UNKNOWN, Graph
 from featprop.models import GraphRidge
-from featprop.web.report.analysis import Analysis, Findings
+from featprop.web.report.analysis import Analysis, Findings, describe_graph
 from featprop.web.report.commands import Files, next_steps
-from featprop.web.report.graph_stats import describe_graph
-from featprop.web.report.map import draw_map, sample_nodes
-from featprop.web.report.nodes import embed_json, node_data
+from featprop.web.report.map import draw_map, node_data, sample_nodes
 from featprop.web.report.page import build_lists
 from tests.web.report.conftest import CLASSES, WRONG
 
@@ -31,14 +27,14 @@ def test_graph_statistics(graph: Graph) -> None:
 
 
 def test_small_map_shows_all_nodes_and_large_map_a_sample() -> None:
-    labelled, wanted = np.array([3, 999_999]), [5, 123_456]
+    labelled, wanted = np.array([3, 99_999]), [5, 12_345]
     assert sample_nodes(50, np.array([1]), [2]).tolist() == list(range(50))
-    shown = sample_nodes(1_000_000, labelled, wanted, seed=1)
+    shown = sample_nodes(100_000, labelled, wanted, seed=1)
     assert len(shown) == len(set(shown.tolist())) == 4000
-    assert {3, 5, 123_456, 999_999} <= set(shown.tolist())
+    assert {3, 5, 12_345, 99_999} <= set(shown.tolist())
     assert shown.tolist() == sorted(shown.tolist())
-    np.testing.assert_array_equal(shown, sample_nodes(1_000_000, labelled, wanted, seed=1))
-    assert not np.array_equal(shown, sample_nodes(1_000_000, labelled, wanted, seed=2))
+    np.testing.assert_array_equal(shown, sample_nodes(100_000, labelled, wanted, seed=1))
+    assert not np.array_equal(shown, sample_nodes(100_000, labelled, wanted, seed=2))
 
 
 def test_many_labels_are_sampled() -> None:
@@ -52,8 +48,6 @@ def test_labels_and_audit_by_node(analysis: Analysis) -> None:
     assert analysis.classes == (*sorted(CLASSES), "other")
     assert np.count_nonzero(analysis.labelled != UNKNOWN) == 21
     assert (analysis.audited[3], analysis.audited[28], analysis.audited[5]) == (2, analysis.labelled[0], UNKNOWN)
-    assert analysis.coverage_curve[-1] == pytest.approx(analysis.covered.mean_distance, rel=1e-5)
-    assert np.all(np.diff(analysis.coverage_curve) <= 1e-6)
     assert analysis.known[24] == analysis.labelled[24] != analysis.predicted[22]
 
 
@@ -99,7 +93,7 @@ def test_data_of_nodes(analysis: Analysis) -> None:
     assert (node["degree"], sum(count for _, count in node["counts"])) == (4, 4)
     assert (node["lists"], node["label"], node["audit"]) == ([0], node["class"], UNKNOWN)
     assert len(texts) == len(set(texts))
-    assert json.loads(str(embed_json(data))) == data
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 
 def test_pictures_are_digits_of_shades() -> None:
@@ -109,12 +103,6 @@ def test_pictures_are_digits_of_shades() -> None:
     analysis = Analysis(graph, GraphRidge().fit(graph, list(labels), list(labels.values())), labels)
     pictures = node_data(analysis, draw_map(analysis, []), {})["nodes"]["picture"]
     assert [int(shade) for shade in pictures[3]] == np.rint(8 * pixels[3]).tolist()
-
-
-def test_embedded_json_is_escaped() -> None:
-    text = str(embed_json(["</script><script>", "<!--", "&amp;", "a\u2028b\u2029c", "é"]))
-    assert not set("<>&\u2028\u2029") & set(text)
-    assert json.loads(text) == ["</script><script>", "<!--", "&amp;", "a\u2028b\u2029c", "é"]
 
 
 def test_headline_is_the_audit_or_the_estimate(analysis: Analysis, analyse: Any, labels: dict[str, str]) -> None:
@@ -157,12 +145,12 @@ def test_commands_repeat_files_and_options(analysis: Analysis) -> None:
     report = "--title Mine --seed 3 --out r.html --force"
     assert lines == {
         f"featprop audit {start} --labels audit.csv {answers} --seed 3 --size 63 --out audit-2.csv",
-        f"featprop select {start} --labels audit.csv {answers} --seed 3 --budget 20 --out more-2.csv",
+        f"featprop select {start} --labels audit.csv {answers} --seed 3 --budget 20 --out more-3.csv",
         f"featprop train {start} {trained} --seed 3 --out model.safetensors",
         "featprop predict 'my graph/' --device cuda --model model.safetensors --out predictions.csv",
         f"featprop report {start} --audit audit.csv {trained} {report}",
         f"featprop report {start} --audit audit.csv --audit audit-2.csv {trained} {report}",
-        f"featprop report {start} --labels more-2.csv --audit audit.csv {trained} {report}",
+        f"featprop report {start} --labels more-3.csv --audit audit.csv {trained} {report}",
     }
 
 
@@ -170,30 +158,17 @@ def test_steps_depend_on_the_findings(analysis: Analysis) -> None:
     def first_words(files: Files, findings: Findings, open_nodes: int) -> list[str]:
         return [step.commands[0].split()[1] for step in next_steps(files, findings, 8, open_nodes)]
 
-    advice = analysis.findings.advice
+    advice = replace(analysis.findings.advice, curve=replace(analysis.findings.advice.curve, forecast=None))
     keep, stop = (findings_of(analysis, advice=replace(advice, may_stop=may_stop)) for may_stop in (False, True))
     assert first_words(Files(), keep, 50) == ["report", "select", "audit", "train"]
     assert first_words(Files(), stop, 50) == ["report", "audit", "select", "train"]
     assert first_words(Files(labels=("my.labels",)), keep, 50) == ["label", "select", "audit", "train"]
     assert first_words(Files(), replace(keep, diagnostics=None), 50) == ["select", "audit", "train"]
-    assert first_words(Files(waiting=6), keep, 6) == ["report", "train"]
     assert first_words(Files(), Findings(), 0) == ["train"]
 
 
 def test_audit_size_is_limited_by_the_remaining_nodes(analysis: Analysis) -> None:
     findings = findings_of(analysis, advice=None, audit=replace(analysis.findings.audit, to_halve=6))
-    for waiting, size in ((0, 6), (2, 4)):
-        audit = next_steps(Files(waiting=waiting), findings, n_labels=8, open_nodes=6)[1]
-        assert f"--size {size} " in audit.commands[0]
-        assert audit.commands[1].startswith("featprop report my-graph/ --labels audit.csv"), (
-            "the audit is in the labels"
-        )
-
-
-def test_unprintable_characters_in_commands_are_escaped() -> None:
-    steps = next_steps(Files("it's \u202e\u2028/", options={"title": "Ünï"}), Findings(), n_labels=8, open_nodes=0)
-    assert steps[-1].commands[0] == r"featprop train $'it\U00000027s \U0000202e\U00002028/' --out model.safetensors"
-    if bash := shutil.which("bash"):
-        line = f"printf %s {steps[-1].commands[0].removeprefix('featprop train ')}"
-        said = subprocess.run([bash, "-c", line], env={"LC_ALL": "C.UTF-8"}, capture_output=True, check=True)
-        assert said.stdout.decode().startswith("it's \u202e\u2028/")
+    draw, report = next_steps(Files(), findings, n_labels=8, open_nodes=4)[1].commands
+    assert "--size 4 " in draw
+    assert report.startswith("featprop report my-graph/ --labels audit-1.csv"), "the audit is in the labels"

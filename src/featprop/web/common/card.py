@@ -1,8 +1,8 @@
 """Build the card of a node: its title and the values of its columns, formatted for people.
 
-The order is the same for all nodes: images, text, the other columns as in the table, columns with the same value
-everywhere, and the id. Numbers and dates come with their rank among all nodes, categories with their frequency. The
-text is not escaped.
+The order is the same for all nodes: images, text, the other columns as in the table, and the id. Numbers and dates come
+with their rank among all nodes, categories with their frequency. The class is left out; columns that make no feature
+are not, as a name or an e-mail address helps a person. The text is not escaped.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from markupsafe import Markup
+from numpy.typing import NDArray
+from scipy.stats import rankdata
 
-from featprop.features.parsing import read_lists
+from featprop.features import Kind, Reason
+from featprop.features.encoders import DateEncoder, NumberEncoder
+from featprop.features.parsing import as_text, find_date_form, find_decimal_mark, plain_array, read_dates, read_numbers
+from featprop.features.profile import infer_kind
 from featprop.graph import Graph
-from featprop.web.common.columns import CardColumn, FeatureRange, card_layout
-from featprop.web.common.features import Picture, feature_row, picture_from_features, summarize_features
+from featprop.web.common.features import FeatureSummary, Picture, summarize_features
 from featprop.web.common.formatting import (
     clean_line,
     clean_text,
@@ -47,13 +52,20 @@ MEDIA_TYPES = {
 """Media type of each file extension. SVG is not allowed, because an SVG file can run scripts."""
 MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_VALUE_CHARS = 5000, 120, 500
 MAX_FIELDS = 100
-MAX_NUMBERS, MAX_WORDS = 8, 60
-"""Numbers and words shown of the features."""
+SUMMARY_FIELDS, MAX_SUMMARY_CHARS = 3, 60
+"""Columns of a node next to its name, and characters of each."""
+MAX_WORDS = 60
+"""Words shown of the features."""
+MAX_GROUP_COLUMNS = 12
+"""Columns of a group, and features without names, that are shown one by one."""
 FIRST_KINDS = ("image", "text")
 """Kinds of fields that come first."""
+NAME_COLUMN = re.compile(r".*(name|title|label)", re.IGNORECASE)
+"""Columns with the names of the nodes, if nearly every value is unique."""
 EPOCH = dt.datetime(1970, 1, 1)
 PLAIN_NUMBER = re.compile(r"[-+.,\deE]+")
 """A number without currency or unit."""
+LINK = re.compile(r"https?://[^\s\x00-\x1f\x7f-\x9f\"'<>\\]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,9 +73,7 @@ class Field:
     """A line of a card."""
 
     name: str  # column name
-    kind: (
-        str  # ``"text"``, ``"code"``, ``"number"``, ``"date"``, ``"category"``, ``"flag"``, ``"link"``, ``"image"``, …
-    )
+    kind: str  # `Kind`, or ``"code"`` for short text or codes that are unique to nearly every node, link or image
     text: str  # formatted value, not escaped; empty if it is missing
     note: str = ""  # a remark, for example ``"higher than 83 % of nodes"``
     place: float | None = None  # for numbers and dates, the share of nodes below this one
@@ -76,8 +86,27 @@ class Card:
 
     title: str  # name or id of the node
     fields: list[Field]  # lines of the card
-    picture: str | None = None  # SVG element if the features are pixels: safe markup
+    picture: Markup | None = None  # SVG element if the features are pixels
     n_hidden: int = 0  # number of columns that are not shown
+
+
+@dataclass(frozen=True, eq=False)
+class CardColumn:
+    """A column of the node table."""
+
+    name: str
+    kind: str  # as in `Field`
+    shares: NDArray[np.float32] | None = None  # of nodes below each number or date, or with the same category or flag
+    values: NDArray[np.float64] | None = None  # numbers, or seconds since 1970 of dates
+
+
+@dataclass(frozen=True, eq=False)
+class CardLayout:
+    """What the cards of a graph show."""
+
+    columns: tuple[CardColumn, ...] = ()  # columns of the table, in its order
+    title: str | None = None  # column with the names of the nodes; None if they go by their ids
+    features: tuple[FeatureSummary, ...] = ()  # features that are shown instead of columns
 
 
 def build_card(graph: Graph, position: int, images: Path | None = None) -> Card:
@@ -87,16 +116,14 @@ def build_card(graph: Graph, position: int, images: Path | None = None) -> Card:
     """
     layout = card_layout(graph)
     title = node_title(graph, position)
-    varied: list[Field] = []
-    constant: list[Field] = []
+    fields: list[Field] = []
     for column in layout.columns:
         value = _value(graph, column.name, position)
         if column.name != layout.title or clean_line(format_value(value)) != title:
-            (constant if column.is_constant else varied).append(_column_field(column, value, position, images))
-    for features in layout.features:
-        varied += _feature_fields(graph, position, features)
-    varied.sort(key=lambda field: FIRST_KINDS.index(field.kind) if field.kind in FIRST_KINDS else len(FIRST_KINDS))
-    fields = [*varied, *constant]
+            fields.append(_column_field(column, value, position, images))
+    for summary in layout.features:
+        fields += _feature_fields(graph, position, summary)
+    fields.sort(key=lambda field: FIRST_KINDS.index(field.kind) if field.kind in FIRST_KINDS else len(FIRST_KINDS))
     name = _id_text(graph, position, MAX_VALUE_CHARS)
     if clean_line(name, MAX_TITLE_CHARS) != title:
         fields.append(Field(graph.id_name, "code", name))
@@ -118,15 +145,95 @@ def node_title(graph: Graph, position: int) -> str:
 
 def node_picture(graph: Graph, position: int) -> Picture | None:
     """Return the features of a node as a picture; None if they are not pixels."""
-    for _, start, stop in card_layout(graph).features:
-        found = picture_from_features(graph, position, summarize_features(graph, start, stop))
-        if found is not None:
-            return found
-    return None
+    pictures = (each for each in card_layout(graph).features if each.kind == "picture")
+    return next((each.picture(graph, position) for each in pictures), None)
+
+
+def node_thumb(graph: Graph, position: int) -> Markup:
+    """Return a small picture of a node; empty without one."""
+    picture = node_picture(graph, position)
+    return Markup() if picture is None else picture.svg('class="thumb" aria-hidden="true"')
+
+
+def node_summary(graph: Graph, position: int, separator: str) -> str:
+    """Return the first columns of a node in a few words; nothing if its features have no names."""
+    if graph.table is None and graph.feature_names is None:
+        return ""
+    fields = [field for field in build_card(graph, position).fields if field.text and field.kind != "code"]
+    return separator.join(
+        f"{field.name}: {clean_line(field.text, MAX_SUMMARY_CHARS)}" for field in fields[:SUMMARY_FIELDS]
+    )
+
+
+def card_layout(graph: Graph) -> CardLayout:
+    """Return what the cards of a graph show; computed once per graph."""
+    found: CardLayout = graph.cache.get("columns a person reads", lambda: _compute_layout(graph))
+    return found
+
+
+def _compute_layout(graph: Graph) -> CardLayout:
+    table, groups = graph.table, () if graph.preprocessor is None else graph.preprocessor.groups
+    is_whole = table is None or graph.preprocessor is None
+    summaries = [summarize_features(graph, "features", 0, graph.n_features)] if is_whole else []
+    if table is None:
+        return CardLayout(features=tuple(summaries))
+    encoders, covered, start = {}, set(), 0
+    for group in groups:
+        stop, kind = start + len(group.feature_names), group.kind
+        is_listed = len(group.columns) <= MAX_GROUP_COLUMNS and set(group.columns) <= set(table.column_names)
+        if kind == Kind.VECTOR or (kind == Kind.GROUP and not is_listed):
+            summary = summarize_features(graph, group.name, start, stop)
+            if kind == Kind.GROUP or summary.kind == "picture":
+                summaries.append(summary)
+                covered |= set(group.columns)
+        if kind != Kind.GROUP:
+            encoders[group.name] = group.encoder
+        start = stop
+    columns = []
+    for name in table.column_names:
+        if name not in covered:
+            values, encoder = plain_array(table.column(name)), encoders.get(name)
+            kind, reason = (encoder.kind, None) if encoder is not None else infer_kind(name, values)
+            if reason != Reason.EMPTY:
+                kind = Kind.CATEGORY if reason == Reason.CONSTANT else kind
+                columns.append(_read_column(name, kind, values, encoder))
+    unique = (each.name for each in columns if each.kind in ("code", "text"))
+    title = next((name for name in unique if NAME_COLUMN.fullmatch(name.strip())), None)
+    return CardLayout(tuple(columns), title, tuple(summaries))
+
+
+def _read_column(name: str, kind: Kind, values: pa.Array, encoder: object) -> CardColumn:
+    if kind == Kind.NUMBER:
+        decimal = encoder.decimal if isinstance(encoder, NumberEncoder) else find_decimal_mark(values).text
+        numbers = read_numbers(values, decimal)
+        return CardColumn(name, kind, shares=_shares_below(numbers), values=numbers)
+    if kind == Kind.DATE:
+        form = encoder.form if isinstance(encoder, DateEncoder) else find_date_form(values).text
+        dates = read_dates(values, form)
+        return CardColumn(name, kind, shares=_shares_below(dates), values=dates)
+    if kind in (Kind.CATEGORY, Kind.FLAG):
+        return CardColumn(name, kind, shares=_shares_alike(values))
+    return CardColumn(name, kind if kind in (Kind.TEXT, Kind.VECTOR) else "code")
+
+
+def _shares_below(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the share of numbers below each number."""
+    below = rankdata(values, method="min", nan_policy="omit") - 1
+    return np.asarray(below / max(1, np.count_nonzero(~np.isnan(values))), dtype=np.float32)
+
+
+def _shares_alike(values: pa.Array) -> NDArray[np.float32] | None:
+    """Return the share of values equal to each value; None for nested types."""
+    text = as_text(values)
+    if text is None:
+        return None
+    codes = pc.fill_null(text.dictionary_encode().indices, -1).to_numpy(zero_copy_only=False)
+    counts = np.bincount(codes[codes >= 0])
+    return np.asarray(np.append(counts / max(1, counts.sum()), np.nan)[codes], dtype=np.float32)
 
 
 def _id_text(graph: Graph, position: int, max_chars: int) -> str:
-    name: Hashable = graph.ids[position]
+    name = graph.ids[position]
     return clean_line(str(name), max_chars) or repr(name)
 
 
@@ -148,16 +255,13 @@ def _column_field(column: CardColumn, value: Any, position: int, images: Path | 
     if not text.strip():
         return Field(name, column.kind, "", "missing")
     if isinstance(value, str):
-        if _is_link(value.strip()):
+        if LINK.fullmatch(value.strip()):
             return Field(name, "link", clean_text(value.strip(), MAX_VALUE_CHARS), href=value.strip())
         if Path(value.strip()).suffix.lower() in MEDIA_TYPES and images is not None:
             return _image_field(name, value.strip(), images)
     share = math.nan if column.shares is None else float(column.shares[position])
     limit = MAX_TEXT_CHARS if column.kind in ("text", "code") else MAX_VALUE_CHARS
-    if len(text) > limit:
-        note = f"{len(text) - limit:,} more characters"
-    else:
-        note = "same for all nodes" if column.is_constant else _note(column.kind, share)
+    note = f"{len(text) - limit:,} more characters" if len(text) > limit else _note(column.kind, share)
     has_place = column.kind in ("number", "date") and not math.isnan(share)
     return Field(name, column.kind, clean_text(text, limit), note, share if has_place else None)
 
@@ -194,50 +298,33 @@ def find_image(images: Path, name: str) -> Path | None:
     return None
 
 
-def _is_link(text: str) -> bool:
-    """Return whether text is exactly one web address."""
-    if not re.fullmatch(r"https?://[^\s\x00-\x1f\x7f-\x9f\"'<>\\]+", text, re.IGNORECASE):
-        return False
-    try:
-        return bool(urlsplit(text).hostname)
-    except ValueError:
-        return False
-
-
 def _format(column: CardColumn, value: Any, position: int) -> str:
     """Format a value by the kind of its column; text that is more than a number or date stays unchanged."""
     number = math.nan if column.values is None else float(column.values[position])
     if column.kind == "number" and math.isfinite(number) and PLAIN_NUMBER.fullmatch(str(value)):
         return format_number(number)
-    if column.kind == "date" and math.isfinite(number) and isinstance(value, str):
+    if column.kind == "date" and math.isfinite(number):
         return format_date(EPOCH + dt.timedelta(seconds=number))
-    if column.kind == "vector" and value is not None:
-        lists = read_lists(pa.array([value]), pa.float64())
-        numbers = None if lists is None else lists[0].as_py()
-        if numbers is not None:
-            return format_range([each for each in numbers if each is not None])
+    if column.kind == "vector" and isinstance(value, list):
+        return format_range([each for each in value if each is not None])
     return format_value(value)
 
 
-def _feature_fields(graph: Graph, position: int, features: FeatureRange) -> Iterator[Field]:
-    """Yield the fields of features that are shown instead of columns."""
-    summary = summarize_features(graph, features.start, features.stop)
-    row, names = feature_row(graph, position, summary), graph.feature_names
+def _feature_fields(graph: Graph, position: int, summary: FeatureSummary) -> list[Field]:
+    """Return the fields of features that are shown instead of columns; none for a picture."""
+    row = summary.row(graph, position)
+
+    def name(place: int) -> str:
+        number = summary.start + place
+        return clean_line(graph.feature_names[number], MAX_TITLE_CHARS) if graph.feature_names else f"feature {number}"
+
     if summary.kind == "words":
-        used = np.count_nonzero(row)
-        words = summary.most_unusual(row, MAX_WORDS).tolist()
-        numbers = [summary.start + place for place in words]
-        text = ", ".join(clean_line(names[number]) if names else str(number) for number in numbers)
-        text += f", {used - MAX_WORDS:,} more" if used > MAX_WORDS else ""
-        note = f"{used:,} of {summary.width:,}, rarest first" if used else "none"
-        yield Field("words" if names else "non-zero features", "text", text, note)
-    elif summary.kind == "numbers":
-        has_all = summary.width <= MAX_NUMBERS + 4
-        shown = np.arange(summary.width) if has_all else summary.most_unusual(row, MAX_NUMBERS)
-        for place, share in zip(shown.tolist(), summary.shares_below(row, shown).tolist(), strict=True):
-            number = summary.start + place
-            name = clean_line(names[number], MAX_TITLE_CHARS) if names else f"feature {number}"
-            yield Field(name, "number", format_number(float(row[place])), _note("number", share), share)
-        if not has_all:
-            note = f"showing the {MAX_NUMBERS} most unusual"
-            yield Field(features.name, "vector", format_range(row.tolist()), note)
+        used = np.flatnonzero(row)
+        rarest = used[np.argsort(-row[used] / np.maximum(summary.mean[used], 1e-9), kind="stable")].tolist()
+        text = ", ".join(map(name, rarest[:MAX_WORDS]))
+        text += f", {len(used) - MAX_WORDS:,} more" if len(used) > MAX_WORDS else ""
+        note = f"{len(used):,} of {summary.width:,}, rarest first" if len(used) else "none"
+        return [Field("words" if graph.feature_names else "non-zero features", "text", text, note)]
+    if summary.kind == "numbers" and summary.width <= MAX_GROUP_COLUMNS:
+        return [Field(name(place), "number", format_number(value)) for place, value in enumerate(row.tolist())]
+    return [Field(summary.name, "vector", format_range(row.tolist()))] if summary.kind == "numbers" else []

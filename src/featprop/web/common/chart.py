@@ -51,7 +51,7 @@ def line_chart(
         return round(BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low), 1)
 
     ticks = dict.fromkeys(map(round, _ticks(first, max(last, first + 1))))
-    drawn = render_template(
+    return render_template(
         "web/common/chart.html.j2",
         x=x,
         y=y,
@@ -63,7 +63,6 @@ def line_chart(
         format_tick=format_tick,
         size=(WIDTH, HEIGHT, LEFT, RIGHT),
     )
-    return Markup(drawn)
 
 
 def learning_chart(curve: LearningCurve) -> Markup | None:

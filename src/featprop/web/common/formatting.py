@@ -47,39 +47,21 @@ def format_value(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() and abs(value) < 2**53 else f"{value:.{MAX_DIGITS}g}"
-    if isinstance(value, bytes):
-        return f"{len(value):,} bytes"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(format_value, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {format_value(part)}" for name, part in value.items())
-    if isinstance(value, dt.datetime | dt.date):
-        return format_date(value)
-    return str(value)
+    return ", ".join(map(format_value, value)) if isinstance(value, list) else str(value)
 
 
 def format_number(value: float) -> str:
     """Format a number with up to six significant digits; whole numbers below 10,000 have no comma, for years."""
-    if not math.isfinite(value):
-        return str(value)
-    size = abs(value)
-    if value == round(value) and size < 1e15:
-        return f"{value:,.0f}" if size >= 10_000 else f"{value:.0f}"
-    if not 1e-4 <= size < 1e15:
-        return f"{value:.{MAX_DIGITS - 1}e}"
-    places = max(0, MAX_DIGITS - 1 - math.floor(math.log10(size)))
-    text = f"{value:,.{places}f}"
-    return text.rstrip("0").rstrip(".") if places else text
+    if abs(value) < 10_000 and value.is_integer():
+        return f"{value:.0f}"
+    is_large = 1e5 <= abs(value) < 1e15
+    return f"{value:,.0f}" if is_large or value.is_integer() else f"{value:,.{MAX_DIGITS}g}"
 
 
-def format_date(value: dt.date) -> str:
+def format_date(value: dt.datetime) -> str:
     """Format a date, with the time unless it is midnight."""
     day = f"{value.day} {month_name[value.month]} {value.year}"
-    if not isinstance(value, dt.datetime):
-        return day
-    zone = "" if value.tzinfo is None else f" {value.tzname()}"
-    clock = f"{value:%H:%M:%S}" if value.second else f"{value:%H:%M}"
-    return day if (value.hour, value.minute, value.second) == (0, 0, 0) else f"{day}, {clock}{zone}"
+    return day if value.time() == dt.time() else f"{day}, {value:%H:%M}"
 
 
 def format_range(numbers: Sequence[float]) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.matrix import Features, dense
-from featprop.progress import tracked
+from featprop.progress import report
 
 MAX_COMPONENTS = 50
 """Principal components kept of wider rows."""
@@ -39,7 +37,5 @@ def tsne_layout(rows: Features) -> NDArray[np.float32]:
             angle=ANGLE,
             random_state=0,
         )
-        coordinates: Any = wide
-        for each in tracked([embedding], "laying out the map", 1):
-            coordinates = each.fit_transform(wide)
-    return np.asarray(coordinates, dtype=np.float32)
+        report("laying out the map", 0, 1)
+        return np.asarray(embedding.fit_transform(wide), dtype=np.float32)

@@ -1,8 +1,7 @@
 """The neighbours of a node: by name, as counts of their classes, and as a drawing.
 
-A node may have a million neighbours; a page shows up to forty. Labelled neighbours come first, then those the node
-represents, then the heaviest edges. Ties are broken by a random order that depends only on the seed and the node, so
-the choice stays the same between visits. The counts are about all neighbours.
+A node may have a million neighbours; a page shows up to forty. Labelled neighbours come first, then the heaviest edges,
+then the order of the nodes. The counts are about all neighbours.
 
 Squares are labelled, circles predicted; each has the colour and the abbreviation of its class, so nothing depends on
 colour alone. The SVG has no style and no script: `palette.class_stylesheet` has the rules.
@@ -11,11 +10,12 @@ colour alone. The SVG has no style and no script: `palette.class_stylesheet` has
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from markupsafe import Markup
 from numpy.typing import NDArray
 
@@ -51,7 +51,6 @@ class Neighbour:
     label: str = ""  # name, abbreviation and CSS class of its class
     mark: str = ""
     style: str = "class-none"
-    represented: bool = False  # whether the node was selected to represent it
 
 
 @dataclass(frozen=True)
@@ -95,25 +94,20 @@ def find_neighbourhood(
     *,
     labels: NDArray[Any],
     predictions: NDArray[Any] | None = None,
-    represented: Collection[int] = (),
     classes: Sequence[str] = (),
     link: Callable[[int], str] = str,
     limit: int = MAX_NEIGHBOURS,
-    seed: int = 0,
 ) -> Neighbourhood:
     """Return the neighbourhood of a node.
 
-    `labels` and `predictions` have the class code of each node, -1 for none. The node was selected to represent the
-    nodes at the positions `represented`; `link` returns the address of a node; `seed` orders neighbours that are alike.
+    `labels` and `predictions` have the class code of each node, -1 for none; `link` returns the address of a node.
     """
-    nodes, weights = _row(graph, position)
+    entries = slice(graph.adjacency.indptr[position], graph.adjacency.indptr[position + 1])
+    nodes, weights = graph.adjacency.indices[entries], graph.adjacency.data[entries]
     labelled = np.asarray(labels[nodes], dtype=np.int64)
     predicted = np.full(len(nodes), UNKNOWN) if predictions is None else np.asarray(predictions[nodes], dtype=np.int64)
     predicted = np.where(labelled == UNKNOWN, predicted, UNKNOWN)
-    is_represented = np.isin(nodes, np.fromiter(represented, np.int64, len(represented)))
-    chance = np.random.default_rng([seed, position]).random(len(nodes))
-    chosen = np.lexsort((chance, -weights, ~is_represented, labelled == UNKNOWN))[:limit]
-    order = chosen[np.lexsort((-weights[chosen], labelled[chosen] == UNKNOWN))]
+    order = np.lexsort((-weights, labelled == UNKNOWN))[:limit]
     marks, scale = abbreviate_classes(classes), graph.weight_scale or 1.0
 
     def neighbour(place: int) -> Neighbour:
@@ -129,7 +123,6 @@ def find_neighbourhood(
             label=clean_line(classes[code]) if known else "",
             mark=marks[code] if known else "",
             style=class_css(code if known else None),
-            represented=bool(is_represented[place]),
         )
 
     own = None if labels[position] == UNKNOWN else int(labels[position])
@@ -142,12 +135,6 @@ def find_neighbourhood(
         counts=tuple(_count_classes(labelled, predicted, classes, marks)),
         links=tuple(_links(graph, nodes[order])),
     )
-
-
-def _row(graph: Graph, position: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the sorted neighbours of a node and the weights of the edges to them."""
-    entries = slice(graph.adjacency.indptr[position], graph.adjacency.indptr[position + 1])
-    return graph.adjacency.indices[entries], graph.adjacency.data[entries]
 
 
 def _count_classes(
@@ -167,9 +154,9 @@ def _count_classes(
 
 def _links(graph: Graph, shown: NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Yield the edges between the neighbours shown, once each."""
-    for one in sorted(shown.tolist()):
-        nodes, _ = _row(graph, one)
-        yield from ((one, other) for other in np.intersect1d(nodes, shown).tolist() if other > one)
+    nodes = np.sort(shown)
+    one, other = sp.triu(graph.adjacency[nodes][:, nodes], k=1, format="csr").nonzero()
+    yield from zip(nodes[one].tolist(), nodes[other].tolist(), strict=True)
 
 
 def draw_class_bar(neighbourhood: Neighbourhood) -> Markup:
@@ -181,7 +168,7 @@ def draw_class_bar(neighbourhood: Neighbourhood) -> Markup:
             if count:
                 parts.append((f"{each.style} neighbour-{how}", start, width))
             start += width
-    return Markup(render_template("web/common/class_bar.html.j2", parts=parts, counts=neighbourhood.counts))
+    return render_template("web/common/class_bar.html.j2", parts=parts, counts=neighbourhood.counts)
 
 
 def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] | None = None) -> Markup:
@@ -203,7 +190,7 @@ def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], P
         share = each.weight / heaviest
         width = MIN_STROKE + (MAX_STROKE - MIN_STROKE) * share if neighbourhood.is_weighted else EQUAL_STROKE
         strokes[each.position] = f"{width:.1f}"
-    drawing = render_template(
+    return render_template(
         "web/common/neighbourhood.html.j2",
         around=neighbourhood,
         shown=shown,
@@ -214,4 +201,3 @@ def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], P
         radius=round(min(20.0, max(9.0, 0.4 * gap * (1 + is_crowded))), 1),
         size=SIZE,
     )
-    return Markup(drawing)

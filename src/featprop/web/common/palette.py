@@ -14,11 +14,12 @@ from featprop.web.common.formatting import clean_text
 
 
 class Colour(NamedTuple):
-    """A colour and its CSS variable."""
+    """A colour for light and dark mode, its CSS variable, and the colour of text on it in light mode."""
 
     name: str
     light: str
     dark: str
+    text: str = "#ffffff"
 
 
 INK = Colour("ink", "#1b1f24", "#e9ebee")
@@ -30,17 +31,17 @@ FEATPROP = Colour("featprop", "#0a5fa8", "#6cb6ff")
 RANDOM = Colour("random", "#b3500c", "#f0a35e")
 DIGITS = (
     Colour("digit-0", "#332288", "#9a8ff5"),
-    Colour("digit-1", "#c65a00", "#f2994a"),
+    Colour("digit-1", "#c65a00", "#f2994a", "#000000"),
     Colour("digit-2", "#0f7f78", "#3fc1b5"),
     Colour("digit-3", "#b52e8c", "#ea78c6"),
     Colour("digit-4", "#75760f", "#c3c453"),
-    Colour("digit-5", "#1f7fc4", "#62b5f0"),
+    Colour("digit-5", "#1f7fc4", "#62b5f0", "#000000"),
     Colour("digit-6", "#c43c50", "#f58494"),
     Colour("digit-7", "#74462a", "#cf9a78"),
     Colour("digit-8", "#2f8738", "#6fcb77"),
     Colour("digit-9", "#68707a", "#b9c0c8"),
 )
-"""Colours of the classes. Each has a contrast of at least 3 to the paper, in light and in dark mode."""
+"""Colours of the classes. Contrast: at least 3 to the paper, 4.5 to the text on them, which is black in dark mode."""
 SERIES = DIGITS
 """Colours of the lines of a figure."""
 ALL = (INK, QUIET, LINE, PAPER, OURS, FEATPROP, RANDOM, *DIGITS)
@@ -67,10 +68,8 @@ def abbreviate_classes(classes: Sequence[str]) -> list[str]:
     found = []
     for number, name in enumerate(classes, start=1):
         clean = "".join(clean_text(name).split()) or "?"
-        initials = "".join(word[0] for word in clean_text(name).replace("_", " ").replace("-", " ").split())[:2]
-        short = [clean] if len(clean) <= 2 else []
-        choices = [*short, clean[0], clean[:2], initials, *(clean[0] + other for other in clean[2:]), str(number)]
-        mark = next((each for each in choices if each and each.casefold() not in taken), f"{number}.")
+        choices = [clean, str(number)] if len(clean) <= 2 else [clean[0], clean[:2], str(number)]
+        mark = next((each for each in choices if each.casefold() not in taken), f"{number}.")
         taken.add(mark.casefold())
         found.append(mark)
     return found
@@ -88,23 +87,10 @@ def class_stylesheet() -> str:
     rules = [
         files("featprop.web.common").joinpath(name).read_text("utf-8") for name in ("neighbourhood.css", "chart.css")
     ]
-    light = [_class_rule(place, colour, colour.light) for place, colour in enumerate(DIGITS)]
-    dark = [_class_rule(place, colour, colour.dark) for place, colour in enumerate(DIGITS)]
+    light = [_class_rule(place, colour, colour.text) for place, colour in enumerate(DIGITS)]
+    dark = [_class_rule(place, colour, "#000000") for place, colour in enumerate(DIGITS)]
     return "\n".join([css_variables(), *light, "@media (prefers-color-scheme: dark) {", *dark, "}", *rules])
 
 
-def _class_rule(place: int, colour: Colour, hexadecimal: str) -> str:
-    on = "#000000" if contrast(hexadecimal, "#000000") >= contrast(hexadecimal, "#ffffff") else "#ffffff"
-    return f".class-{place} {{ --shade: var(--{colour.name}); --on-shade: {on}; }}"
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the WCAG contrast ratio of two colours."""
-    low, high = sorted((_luminance(one), _luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(hexadecimal: str) -> float:
-    parts = [int(hexadecimal[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+def _class_rule(place: int, colour: Colour, text: str) -> str:
+    return f".class-{place} {{ --shade: var(--{colour.name}); --on-shade: {text}; }}"

@@ -7,28 +7,31 @@ response is sent. Errors are ``{"error": …, "type": …, "parameter": …}`` w
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from featprop.errors import unknown_choice
-from featprop.evaluate import Interval
 from featprop.ids import from_jsonable, to_jsonable
-from featprop.labels import LabelLog, export_labels, label_studio_config
+from featprop.labels import Annotation, LabelLog, export_labels, label_studio_config
+from featprop.web.page.questions import Question
 from featprop.web.page.responses import RequestError
 from featprop.web.page.review import LISTS
 from featprop.web.page.security import annotator_of, check_owner
 from featprop.web.page.session import Session
-from featprop.web.page.state import Question
-from featprop.web.page.views import NodeViews, node_address, to_json_act, to_json_prediction, to_json_view
+from featprop.web.page.trainer import Prediction
+from featprop.web.page.views import NodeViews, View, node_address
 
 MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_NOTE_CHARS = 100, 1000, 10_000
 MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS = 200, 1000
@@ -75,12 +78,15 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
     @routes.get("/api/progress")
     def progress(request: Request) -> dict[str, Any]:
         """Return the progress of the labelling; the owner sees the answers of each person."""
-        return to_json_progress(session.progress(annotator_of(request)))
+        found = session.progress(annotator_of(request))
+        classes = [{"class": to_jsonable(name), "labels": count} for name, count in found["classes"]]
+        advice = found["advice"] and {"headline": found["advice"].headline, **asdict(found["advice"])}
+        return {**found, "classes": classes, "advice": advice}
 
     @routes.get("/api/history")
     def history(request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 50) -> dict[str, Any]:
         """Return your current answers, newest first."""
-        return {"answers": [to_json_act(act) for act in session.history(annotator_of(request), limit)]}
+        return {"answers": [to_json_answer(act) for act in session.log.history(annotator_of(request), limit)]}
 
     @routes.get("/api/disagreements")
     def disagreements(request: Request) -> dict[str, Any]:
@@ -94,12 +100,11 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
 
     @routes.get("/api/predictions")
     def predictions(
-        limit: Annotated[int, Query(ge=1, le=10_000)] = 20, suggestion: bool | None = None
+        request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 20, suggestion: bool | None = None
     ) -> dict[str, Any]:
-        """Return the least certain and most contradicted predictions; in a blind session add ?suggestion=true."""
-        is_hidden = session.blind if suggestion is None else not suggestion
-        lists = {"least_certain": session.least_certain, "contradicted": session.contradicted}
-        found = {name: {} if is_hidden else find(limit) for name, find in lists.items()}
+        """Return lists of predictions to review; in a blind session add ?suggestion=true."""
+        shown = not session.blind if suggestion is None else suggestion
+        found = session.predictions(annotator_of(request), limit) if shown else {}
         return {
             name: [{"node": to_jsonable(node), **(to_json_prediction(each) or {})} for node, each in nodes.items()]
             for name, nodes in found.items()
@@ -118,15 +123,13 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
         if format not in DOWNLOADS:
             raise unknown_choice("format", format, DOWNLOADS)
         suffix, media_type, _ = DOWNLOADS[format]
-        path = session.log.path
-        with nullcontext(session.log) if path is None else LabelLog(path, read_only=True) as log:
+        path = session.log.path  # a second connection, so that no answer waits for a long download
+        with nullcontext(session.log) if path is None else LabelLog(path, read_only=True) as answers:
             if format == CONFIGURATION:
-                content = label_studio_config(log, session.graph, session.classes)
+                content = label_studio_config(answers, session.graph, session.classes)
             else:
-                content = export_labels(log, session.graph, format, predict=session.prediction)
-        stem = "labels" if path is None else path.stem
-        name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "_" for letter in stem)
-        headers = {"Content-Disposition": f'attachment; filename="{name}-{format}{suffix}"'}
+                content = export_labels(answers, session.graph, format, predict=session.prediction)
+        headers = {"Content-Disposition": f'attachment; filename="labels-{format}{suffix}"'}
         return Response(content, media_type=media_type, headers=headers)
 
     return routes
@@ -134,9 +137,10 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
 
 def _add_actions(routes: APIRouter, session: Session) -> None:
     """Add everything an annotator can do, as JSON and as a form."""
+    writer = Writer(session.log)
 
     def action(path: str) -> Callable[[Callable[..., dict[str, Any]]], None]:
-        return lambda run: _add_action(routes, path, run)
+        return lambda run: _add_action(routes, path, writer, run)
 
     def asked(annotator: str, **saved: Any) -> dict[str, Any]:
         questions = session.questions(annotator)
@@ -211,7 +215,27 @@ def _add_actions(routes: APIRouter, session: Session) -> None:
         return {"held": session.heartbeat(annotator, node)}
 
 
-def _add_action(routes: APIRouter, path: str, run: Callable[..., dict[str, Any]]) -> None:
+class Writer:
+    """Writes actions in transactions: all that arrive while one is being written share the next."""
+
+    def __init__(self, log: LabelLog) -> None:
+        self._log, self._lock = log, asyncio.Lock()
+        self._thread = ThreadPoolExecutor(1)  # a separate one, so that no answer waits for the pages of others
+        self._waiting: list[tuple[Callable[[], dict[str, Any]], Future[dict[str, Any]]]] = []
+
+    async def run(self, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the result of an action when it is on the disk."""
+        done: Future[dict[str, Any]] = Future()
+        self._waiting.append((action, done))
+        async with self._lock:
+            if not done.done():
+                waiting, self._waiting = self._waiting, []
+                loop = asyncio.get_running_loop()
+                await asyncio.shield(loop.run_in_executor(self._thread, self._log.transact_together, waiting))
+        return done.result()
+
+
+def _add_action(routes: APIRouter, path: str, writer: Writer, run: Callable[..., dict[str, Any]]) -> None:
     """Add an action as a JSON endpoint and as a form."""
     hints = get_type_hints(run, include_extras=True)
     _, *parameters = inspect.signature(run).parameters.values()
@@ -220,14 +244,14 @@ def _add_action(routes: APIRouter, path: str, run: Callable[..., dict[str, Any]]
     }
     schema = create_model(f"{run.__name__} request", __config__=STRICT, **fields)
 
-    def answer_json(request: Request, body: BaseModel) -> JSONResponse:
-        return JSONResponse(run(annotator_of(request), **dict(body)))
+    async def answer_json(request: Request, body: BaseModel) -> JSONResponse:
+        return JSONResponse(await writer.run(partial(run, annotator_of(request), **dict(body))))
 
     async def answer_form(request: Request) -> RedirectResponse:
         given = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
         back = given.pop("back", "")
         body = schema.model_validate({name: _parse(name, value) for name, value in given.items()})
-        await run_in_threadpool(run, annotator_of(request), **dict(body))
+        await writer.run(partial(run, annotator_of(request), **dict(body)))
         return _redirect(back, getattr(body, "node", None))
 
     answer_json.__annotations__["body"] = schema
@@ -272,27 +296,41 @@ def to_json_question(session: Session, question: Question | None) -> dict[str, A
     }
 
 
-def to_json_progress(progress: dict[str, Any]) -> dict[str, Any]:
-    """Return the progress as JSON."""
-    audit, advice = progress["audit"], progress["advice"]
-    if audit is not None:
-        score = audit["score"]
-        figures = {name: score and _interval(getattr(score, name)) for name in ("accuracy", "macro_f1")}
-        audit = {"size": audit["size"], "answered": audit["answered"], **figures, "to_halve": score and score.to_halve}
-    if advice is not None:
-        now = advice.curve.now
-        advice = {
-            "labels": now.n_labels,
-            "accuracy": _interval(now.accuracy),
-            "macro_f1": _interval(now.macro_f1),
-            "may_stop": advice.may_stop,
-            "headline": advice.headline,
-            "reasons": list(advice.reasons),
-        }
-    classes = [{"class": to_jsonable(name), "labels": count} for name, count in progress["classes"]]
-    hours = {hour.isoformat(): count for hour, count in progress["hours"].items()}
-    return {**progress, "classes": classes, "hours": hours, "audit": audit, "advice": advice}
+def to_json_view(view: View) -> dict[str, Any]:
+    """Return a node as JSON."""
+    around = view.neighbourhood
+    return {
+        "node": to_jsonable(view.node),
+        "address": node_address(view.node),
+        "title": view.card.title,
+        "fields": view.card.fields,
+        "neighbours": {"total": around.total, "shown": around.shown, "classes": around.counts},
+        "answer": None if view.answer is None else to_json_answer(view.answer),
+        "notes": view.notes,
+        "prediction": to_json_prediction(view.prediction),
+        "audit": view.is_audit,
+    }
 
 
-def _interval(interval: Interval) -> dict[str, float]:
-    return {name: float(getattr(interval, name)) for name in ("value", "low", "high", "level")}
+def to_json_answer(answer: Annotation) -> dict[str, Any]:
+    """Return an answer as JSON."""
+    return {
+        "node": to_jsonable(answer.node),
+        "kind": answer.kind,
+        "label": to_jsonable(answer.label),
+        "text": answer.text,
+        "time": answer.time,
+        "annotator": answer.annotator,
+    }
+
+
+def to_json_prediction(prediction: Prediction | None) -> dict[str, Any] | None:
+    """Return a prediction as JSON; class names need not be text, so they are not keys."""
+    if prediction is None:
+        return None
+    shares = prediction.probabilities.items()
+    return {
+        "label": to_jsonable(prediction.label),
+        "confidence": prediction.confidence,
+        "probabilities": [{"class": to_jsonable(name), "probability": share} for name, share in shares],
+    }

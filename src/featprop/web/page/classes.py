@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import overload
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +14,18 @@ from featprop.labels.log import ClassEntry
 from featprop.sources.naming import name_of
 
 MAX_CLASSES = 1000
-DIGITS = "1234567890"
+DIGITS = tuple("1234567890")
 """Keys of the first ten classes."""
 LOOK_ALIKES = str.maketrans("аеіјкорсухһԁԛԝαεικορτυνχ", "aeijkopcyxhdqwaeikoptuvx")
 """Cyrillic and Greek letters that look like Latin ones."""
 
 
-class Classes(Sequence[Hashable]):
-    """Classes in order, with their keys and descriptions; 1 and "1" are different."""
+class Classes(list[Hashable]):
+    """Class names in order, with their keys and descriptions; 1 and "1" are different."""
 
     def __init__(self, entries: Iterable[ClassEntry] = ()) -> None:
         self.entries = list(entries)
+        super().__init__(each.name for each in self.entries)
         self.codes = {name_to_text(each.name): code for code, each in enumerate(self.entries)}
         """Code of each class, by its name as JSON."""
 
@@ -65,15 +65,12 @@ class Classes(Sequence[Hashable]):
             raise ParameterError(f"There can be at most {MAX_CLASSES:,} classes.", parameter="classes", value=name)
         return None
 
-    @overload
-    def __getitem__(self, place: int) -> Hashable: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Hashable]: ...
-    def __getitem__(self, place: int | slice) -> Hashable | list[Hashable]:
-        return [each.name for each in self.entries][place]
-
-    def __len__(self) -> int:
-        return len(self.entries)
+    def shortcuts(self) -> list[str]:
+        """Return the key of each class: its own, or the next free digit. Classes that are digits are their own keys."""
+        if all(str(name) in DIGITS for name in self):
+            return [each.key or str(each.name) for each in self.entries]
+        free = (digit for digit in DIGITS if digit not in {each.key for each in self.entries})
+        return [each.key or next(free, "") for each in self.entries]
 
 
 def clean_name(name: str) -> str:
@@ -92,12 +89,3 @@ def typed_name(name: str) -> Hashable:
 def appearance(name: Hashable) -> str:
     """Return what names that look the same have in common."""
     return normalize_label(name).translate(LOOK_ALIKES)
-
-
-def class_keys(entries: Sequence[ClassEntry]) -> list[str]:
-    """Return the key of each class: its own, or the next free digit. Classes that are digits are their own keys."""
-    names = [str(each.name) for each in entries]
-    if all(len(name) == 1 and name in DIGITS for name in names):
-        return [each.key or name for each, name in zip(entries, names, strict=True)]
-    free = (digit for digit in DIGITS if digit not in {each.key for each in entries})
-    return [each.key or next(free, "") for each in entries]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import secrets
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -13,11 +11,11 @@ from starlette.responses import HTMLResponse
 
 from featprop.evaluate.estimate import MIN_LABELS
 from featprop.ids import name_to_text
-from featprop.web.common.chart import Point, interval_bar, learning_chart, line_chart
+from featprop.web.common.chart import interval_bar, learning_chart
 from featprop.web.common.palette import class_css
 from featprop.web.common.templates import render_template
 from featprop.web.page import api
-from featprop.web.page.classes import Classes, class_keys
+from featprop.web.page.classes import Classes
 from featprop.web.page.review import add_review
 from featprop.web.page.security import annotator_of, check_owner
 from featprop.web.page.session import MIN_AUDIT_LABELS, Session
@@ -48,8 +46,8 @@ LIMITS = {
 }
 
 
-def build_pages(session: Session, views: NodeViews, next_command: str = "") -> APIRouter:
-    """Return the routes of the pages; `next_command` is what to run when all nodes are labelled."""
+def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_command: str = "") -> APIRouter:
+    """Return the routes of the pages of a graph; `next_command` is what to run when all nodes are labelled."""
     routes = APIRouter(include_in_schema=False)
     guide = render_guide(session.guide)
 
@@ -63,7 +61,7 @@ def build_pages(session: Session, views: NodeViews, next_command: str = "") -> A
                 if is_owner or place not in FOR_OWNER
             },
             "name": name,
-            "graph_name": "" if session.log.path is None else session.log.path.stem,
+            "graph_name": graph_name,
             "annotator": annotator,
             "progress": progress,
             "to_settle": len(session.disagreements(annotator)) if progress["disagreements"] else 0,
@@ -74,7 +72,7 @@ def build_pages(session: Session, views: NodeViews, next_command: str = "") -> A
             "node_address": node_address,
             "node_title": views.title,
             "may_add": annotator in session.may_add,
-            "can_train": progress["seen"] > 0 or session.state.has_several_classes(),
+            "can_train": progress["seen"] > 0 or session.can_train(),
             "is_owner": is_owner,
             "guide": guide,
             "limits": LIMITS,
@@ -84,7 +82,7 @@ def build_pages(session: Session, views: NodeViews, next_command: str = "") -> A
     def card_page(request: Request, name: str, view: View | None, **values: Any) -> HTMLResponse:
         """Render the card of a node with the answer buttons, or what there is to say without a node."""
         row, others = arrange_choices(class_buttons(session.classes), None if view is None else view.prediction)
-        before = session.history(annotator_of(request), 1)
+        before = session.log.history(annotator_of(request), 1)
         common = {
             "row": row,
             "others": others,
@@ -122,7 +120,9 @@ def build_pages(session: Session, views: NodeViews, next_command: str = "") -> A
 
     @routes.get("/history")
     def history(request: Request) -> HTMLResponse:
-        return page(request, "history", acts=session.history(annotator_of(request), MAX_HISTORY), listed=MAX_HISTORY)
+        return page(
+            request, "history", acts=session.log.history(annotator_of(request), MAX_HISTORY), listed=MAX_HISTORY
+        )
 
     @routes.get("/progress")
     def progress(request: Request) -> HTMLResponse:
@@ -132,7 +132,6 @@ def build_pages(session: Session, views: NodeViews, next_command: str = "") -> A
             "progress",
             progress=found,
             estimate=headline(found),
-            chart=coverage_chart(found["coverage"]),
             learning=None if found["advice"] is None else learning_chart(found["advice"].curve),
             class_rows=[(str(label), count, class_css(code)) for code, (label, count) in enumerate(found["classes"])],
             min_labels=MIN_LABELS,
@@ -181,7 +180,7 @@ def class_buttons(classes: Classes) -> list[dict[str, Any]]:
             "style": class_css(place),
             "description": each.description,
         }
-        for place, (each, key) in enumerate(zip(classes.entries, class_keys(classes.entries), strict=True))
+        for place, (each, key) in enumerate(zip(classes.entries, classes.shortcuts(), strict=True))
     ]
 
 
@@ -208,16 +207,3 @@ def render_guide(text: str) -> Markup:
     from markdown_it import MarkdownIt
 
     return Markup(MarkdownIt("js-default").disable("image").render(text))
-
-
-def coverage_chart(coverage: Sequence[tuple[int, float]]) -> Markup | None:
-    """Return the mean distance to the nearest labelled node over the number of labels; None for too few points."""
-    points = [Point(labels, distance) for labels, distance in coverage if math.isfinite(distance)]
-    if len(points) < 2:
-        return None
-    first, last = points[0], points[-1]
-    description = (
-        f"Mean distance to the nearest labelled node: {first.value:.3g} at {first.labels:,} labels, "
-        f"{last.value:.3g} at {last.labels:,}."
-    )
-    return line_chart(points, description=description, from_zero=True)

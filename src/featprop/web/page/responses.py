@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
@@ -19,19 +20,6 @@ from featprop.web.common.templates import render_template
 
 log = logging.getLogger(__name__)
 
-TITLES = {
-    400: "Bad request",
-    401: "Personal link needed",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Method not allowed",
-    409: "Conflict",
-    413: "Request too large",
-    422: "Invalid input",
-    500: "Internal server error",
-    503: "Answers cannot be saved right now",
-    507: "Disk full",
-}
 STATUS = {GraphError: 404, LabelError: 409, ParameterError: 422, FileError: 503}
 DISK_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
@@ -50,7 +38,7 @@ def error_response(scope: Scope, error: FeatpropError, status: int) -> Response:
     if scope["path"].startswith("/api/"):
         content = {"error": message, "type": type(error).__name__, "parameter": error.parameter}
         return JSONResponse(content, status)
-    values = {"title": TITLES.get(status, TITLES[500]), "sentence": message, "status": status}
+    values = {"title": HTTPStatus(status).phrase, "sentence": message, "status": status}
     return HTMLResponse(render_template("web/page/templates/refusal.html.j2", **values), status)
 
 

@@ -6,7 +6,7 @@ A node that an annotator has passed does not come back to them while the server 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class ReviewList(NamedTuple):
 
 
 LISTS = {
-    "least-certain": ReviewList(
+    "least_certain": ReviewList(
         "Least certain",
         "Predictions with the lowest confidence.",
         "The model is unsure about this node.",
@@ -48,7 +48,7 @@ LISTS = {
         "The neighbours suggest another class than the prediction.",
         "The neighbours agree with every prediction.",
     ),
-    "looks-wrong": ReviewList(
+    "wrong_labels": ReviewList(
         "Labels that look wrong",
         "Without the label, the model predicts another class: a slip, or a node unlike its class.",
         "Without this label, the model predicts another class.",
@@ -61,7 +61,7 @@ LISTS = {
         "No open disagreements.",
     ),
 }
-Nodes = dict[Hashable, Prediction | None]
+Nodes = Mapping[Hashable, Prediction | None]
 """Nodes of a list, the most doubtful first, and their predictions, if they may be shown."""
 
 
@@ -79,9 +79,7 @@ def add_review(
         """Return the nodes of each list of an annotator, without the lists of predictions if they are hidden."""
         found: dict[str, Nodes] = {}
         if shown:
-            found["least-certain"] = {**session.least_certain(MAX_NODES)}
-            found["contradicted"] = {**session.contradicted(MAX_NODES)}
-            found["looks-wrong"] = {**session.suspects(annotator, MAX_NODES)}
+            found.update(session.predictions(annotator, MAX_NODES))
         if session.is_shared and annotator == session.owner:
             apart = [each.node for each in session.disagreements(annotator)]
             found["disagreements"] = {node: session.prediction(node) if shown else None for node in apart}
@@ -93,12 +91,13 @@ def add_review(
     def find_votes(annotator: str, key: str, node: Hashable) -> list[dict[str, str]]:
         """Return the answers to a node that an annotator may see, with the marks of their classes."""
         answers: dict[str, Hashable] = {}
+        labels = session.log.labels()
         if key == "disagreements":
-            verdicts = [each.label for each in session.settled() if each.node == node]
+            verdicts = [each.label for each in session.log.verdicts() if each.node == node]
             open_ones = [each.answers for each in session.disagreements(annotator) if each.node == node]
             answers = {"Settled": verdicts[-1]} if verdicts else dict(*open_ones)
-        elif key == "looks-wrong" and node in session.labels():
-            answers = {"Label": session.labels()[node]}
+        elif key == "wrong_labels" and node in labels:
+            answers = {"Label": labels[node]}
         classes = session.classes
         marks, codes = abbreviate_classes([str(name) for name in classes]), classes.codes_of(answers.values())
         return [
@@ -117,7 +116,7 @@ def add_review(
             hidden=not shown,
             listed=LISTED_NODES,
             thumb=views.thumb,
-            settled=session.settled() if annotator == session.owner else [],
+            settled=session.log.verdicts() if annotator == session.owner else [],
         )
 
     @routes.get("/review/{key}")
@@ -134,9 +133,9 @@ def add_review(
         view, is_verdict = None, False
         if here is not None:
             view = views.view(here, annotator, shown=shown)
-            if key == "looks-wrong" and here in lists[key]:
+            if key == "wrong_labels" and here in lists[key]:
                 view = replace(view, prediction=lists[key][here])
-            is_of_others = here in session.labels() and session.answer(annotator, here) is None
+            is_of_others = here in session.log.labels() and session.answer(annotator, here) is None
             is_verdict = key == "disagreements" or is_of_others
         return card_page(
             request,

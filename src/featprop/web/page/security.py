@@ -82,8 +82,6 @@ def allowed_hosts(host: str) -> list[str]:
         names |= {each.address.split("%")[0] for each in found if each.family in (socket.AF_INET, socket.AF_INET6)}
     elif bare == "localhost" or (address is not None and address.is_loopback):
         names |= LOOPBACK
-    elif address is None:
-        names |= _resolve(bare)
     return sorted(f"[{name}]" if ":" in name else name for name in names)
 
 
@@ -184,14 +182,6 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(name)
     except ValueError:
         return None
-
-
-def _resolve(name: str) -> set[str]:
-    """Return the addresses of a host name; none if the lookup fails."""
-    try:
-        return {str(found[4][0]) for found in socket.getaddrinfo(name, None)}
-    except OSError:
-        return set()
 
 
 def _foreign_header(headers: Headers, scheme: str) -> str:

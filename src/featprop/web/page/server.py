@@ -50,6 +50,7 @@ def build_application(
     hosts: Sequence[str],
     port: int,
     images: Path | None = None,
+    graph_name: str = "",
     next_command: str = "",
 ) -> Guard:
     """Return the labelling page as an ASGI application."""
@@ -64,7 +65,7 @@ def build_application(
     )
     views = NodeViews(session, images)
     app.include_router(build_api(session, views))
-    app.include_router(build_pages(session, views, next_command))
+    app.include_router(build_pages(session, views, graph_name, next_command))
 
     @app.get("/images/{path:path}", include_in_schema=False)
     def image(path: str) -> FileResponse:

@@ -2,11 +2,12 @@
 
 An answer is on disk before the call returns, together with the choice of the next question. Questions come from the
 last finished ranking, so they are ready at once, while the model trains in the background
-(`featprop.web.page.trainer`). What holds now is a query (`featprop.web.page.state`).
+(`featprop.web.page.trainer`). What holds now is in SQL: in the label log, and in `featprop.web.page.questions`.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -18,18 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.errors import GraphError, ParameterError, first_five, shorten, unknown_choice
-from featprop.evaluate import Advice, AuditScore
+from featprop.evaluate import Advice
 from featprop.evaluate.audit import add_to_audit
 from featprop.evaluate.audit_scoring import score_predictions
 from featprop.graph import Graph
 from featprop.ids import name_to_text
 from featprop.labels import Annotation, Kind, LabelLog
-from featprop.labels.agreement import Disagreement
+from featprop.labels.agreement import Decision, Disagreement, alpha, consensus, decide
 from featprop.labels.classes import match_known_classes
-from featprop.labels.log import ClassEntry
-from featprop.web.page.classes import Classes, class_keys, typed_name
-from featprop.web.page.state import Question, State
-from featprop.web.page.trainer import SEED, Prediction, Ranking, Snapshot, Trainer, Worker
+from featprop.labels.log import ClassEntry, parse_label
+from featprop.web.page.classes import Classes, typed_name
+from featprop.web.page.questions import Question, Questions
+from featprop.web.page.trainer import NO_RANKING, SEED, Prediction, Ranking, Snapshot, Trainer, Worker
 
 MIN_RANKED, MAX_RANKED = 10, 100
 """Number of ranked nodes: as many as the budget leaves, within these limits."""
@@ -37,6 +38,10 @@ MIN_AUDIT_LABELS = 10
 """Audit labels needed for a score."""
 AHEAD = 1
 """Questions reserved in advance for an annotator."""
+MAX_LOOKUPS = 1000
+"""Nodes looked up one by one; for more, all answers are read."""
+APART = "SELECT node FROM answers WHERE holds GROUP BY node HAVING max(is_verdict) = 0 AND min(label) < max(label)"
+"""Nodes with different labels that no one has settled."""
 
 
 class Session:
@@ -98,9 +103,12 @@ class Session:
         self.may_add = set(annotators) if open_classes else {self.owner}
         self.blind, self.guide = blind, guide
         self.round = 0
+        self.ranking = NO_RANKING
+        """The last finished ranking."""
         if audit > len(log.audit()):
             add_to_audit(log, graph, audit - len(log.audit()), random_state=SEED)
-        known = {each.node for each in log.holding()} | log.audit().keys()
+        holding = log.holding()
+        known = {each.node for each in holding} | log.audit().keys()
         strange = [repr(node) for node in known if not graph.has(node)]
         if strange:
             raise GraphError(
@@ -110,12 +118,10 @@ class Session:
             )
         entries = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
         self.moved_keys = self._name_classes(entries)
-        self.state = State(graph, log, overlap=overlap, budget=budget, n_annotators=people, clock=clock)
-        self.is_shared = len({*annotators, *self.state.people()}) > 1
+        self._questions = Questions(graph, log, overlap=overlap, budget=budget, n_annotators=people, clock=clock)
+        self.is_shared = len({*annotators, *(each.annotator for each in holding)}) > 1
         """Whether several people label this graph or have labelled it."""
         self.advice: Advice | None = None
-        self._coverage: dict[int, float] = {}
-        self._audit_score: tuple[object, AuditScore | None] = (None, None)
         self.trainer = Trainer(graph, self.snapshot, self.take_ranking, self._take_advice, worker)
 
     def start(self) -> None:
@@ -136,7 +142,7 @@ class Session:
         """Return the question of an annotator and up to `ahead` more that are reserved in advance."""
         self._check(annotator)
         with self.log.locked():
-            return self.state.questions(annotator, ahead)
+            return self._questions.of(annotator, ahead)
 
     def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
         """Store a label and return the annotator's earlier answer to the node, if any."""
@@ -160,10 +166,10 @@ class Session:
         def work() -> Annotation | None:
             undone = self.log.undo(annotator=annotator, round=self.round, key=key)
             if undone is not None and undone.kind is not Kind.VERDICT and self.answer(annotator, undone.node) is None:
-                self.state.ask_again(annotator, undone.node)
+                self._questions.ask_again(annotator, undone.node)
             return undone
 
-        undone = self.log.write_together(work)
+        undone = self.log.transact(work)
         self.trainer.request()
         return undone
 
@@ -175,7 +181,7 @@ class Session:
         """Keep a node reserved for an annotator; False if it is no longer theirs."""
         node = self._about(annotator, node)
         with self.log.locked():
-            return self.state.renew(annotator, node)
+            return self._questions.renew(annotator, node)
 
     def _answer(self, answer: Annotation) -> Annotation | None:
         """Write an answer, and reserve the next questions in the same transaction."""
@@ -183,11 +189,11 @@ class Session:
 
         def work() -> Annotation | None:
             before = self.log.append(answer)
-            self.state.release(answer.annotator, answer.node)
-            self.state.questions(answer.annotator, AHEAD)
+            self._questions.release(answer.annotator, answer.node)
+            self._questions.of(answer.annotator, AHEAD)
             return before
 
-        before = self.log.write_together(work)
+        before = self.log.transact(work)
         self.trainer.request()
         return before
 
@@ -219,7 +225,7 @@ class Session:
             new = typed_name(name) if found is None else found
             if name_to_text(new) != name_to_text(old):
                 self.log.rename_class(old, new, annotator=annotator)
-                self.state.ranking = self.ranking and self.ranking.renamed(old, new)
+                self.ranking = self.ranking.renamed(old, new)
         self.trainer.request()
         return new
 
@@ -235,48 +241,31 @@ class Session:
 
     def _name_classes(self, given: Sequence[ClassEntry]) -> dict[str, tuple[str, str]]:
         """Store the classes of the session, and return the old and new keys of classes whose key moved."""
-        before = self.log.class_entries()
-        names = match_known_classes([each.name for each in given], [each.name for each in before])
+        before = self.classes
+        names = match_known_classes([each.name for each in given], list(before))
         for name in names:
             Classes(ClassEntry(other) for other in names if str(other) != str(name)).find(str(name))
-        self.log.name_classes(list({name_to_text(name): name for name in [*names, *self.log.classes()]}.values()))
-        for name, each in zip(names, given, strict=True):
-            if each.key or each.description:
-                self.log.describe_class(name, key=each.key, description=each.description)
-        now = self.log.class_entries()
-        new = dict(zip([name_to_text(each.name) for each in now], class_keys(now), strict=True))
-        old = [
-            (each.name, key, new[name_to_text(each.name)]) for each, key in zip(before, class_keys(before), strict=True)
-        ]
-        return {str(name): (key, moved) for name, key, moved in old if key != moved}
+        self.log.name_classes(each._replace(name=name) for name, each in zip(names, given, strict=True))
+        now = self.classes
+        new = dict(zip(now.codes, now.shortcuts(), strict=True))
+        old = zip(before, before.codes, before.shortcuts(), strict=True)
+        return {str(name): (key, new[text]) for name, text, key in old if key != new[text]}
 
     # What holds now
 
-    @property
-    def ranking(self) -> Ranking | None:
-        """The last finished ranking."""
-        return self.state.ranking
-
-    def history(self, annotator: str, limit: int = 50) -> list[Annotation]:
-        """Return an annotator's current answers and verdicts, newest first. Undo removes the first one."""
-        self._check(annotator)
-        return self.log.numbered(self.state.history(annotator, limit))
-
-    def notes(self, annotator: str, node: Hashable) -> list[str]:
-        """Return an annotator's notes on a node."""
-        return [each.text for each in self.log.notes_of(node) if each.annotator == annotator]
-
     def disagreements(self, annotator: str | None = None) -> list[Disagreement]:
         """Return the open disagreements, except nodes the annotator may still be asked for; only the owner sees any."""
-        return self.state.apart(annotator) if annotator in (None, self.owner) else []
-
-    def settled(self) -> list[Annotation]:
-        """Return the current verdicts."""
-        return self.log.numbered(self.state.verdicts())
-
-    def labels(self) -> dict[Hashable, Hashable]:
-        """Return the label of each labelled node."""
-        return self.state.labels()
+        if annotator not in (None, self.owner):
+            return []
+        rows = self.log.query(
+            f"SELECT node, annotator, label FROM answers WHERE holds AND label IS NOT NULL AND node IN ({APART}) "
+            "ORDER BY number"
+        )
+        hidden = set() if annotator is None else self._questions.hidden(annotator)
+        found: dict[Hashable, dict[str, Hashable]] = {}
+        for node, person, label in rows:
+            found.setdefault(parse_label(node), {})[person] = parse_label(label)
+        return [Disagreement(node, answers) for node, answers in found.items() if node not in hidden]
 
     def answer(self, annotator: str, node: Hashable) -> Annotation | None:
         """Return an annotator's answer to a node, if any."""
@@ -288,18 +277,22 @@ class Session:
 
         They may not see those of nodes that they may still be asked for, so that answers stay independent.
         """
-        found, hidden = self.state.decisions(nodes), self.state.hidden(annotator)
+        found, hidden = self._decisions(nodes), self._questions.hidden(annotator)
         return {node: each.label for node, each in found.items() if each.label is not None and node not in hidden}
+
+    def can_train(self) -> bool:
+        """Return whether there are labels of two classes."""
+        return bool(self.log.query("SELECT min(label) < max(label) FROM answers WHERE holds")[0][0])
 
     def status(self) -> dict[str, Any]:
         """Return what every page shows of the progress."""
-        labelled = self.state.n_labelled()
+        labelled = self._questions.n_labelled()
         return {
             "nodes": self.graph.n_nodes,
             "labelled": labelled,
             "budget": self.budget,
-            "seen": 0 if self.ranking is None else min(self.ranking.n_labels, labelled),
-            "disagreements": self.state.n_apart() if self.is_shared else 0,
+            "seen": min(len(self.ranking.labelled), labelled),
+            "disagreements": self.log.query(f"SELECT count(*) FROM ({APART})")[0][0] if self.is_shared else 0,
             "training": "training" if self.trainer.is_training else "waiting",
             "failure": self.trainer.failure,
         }
@@ -307,53 +300,46 @@ class Session:
     def progress(self, annotator: str | None = None) -> dict[str, Any]:
         """Return the progress of the labelling; an annotator who is not the owner sees only their own count."""
         with self.log.locked():
-            drawn, decisions = self.log.audit(), self.state.decisions()
-            counts = Counter(name_to_text(each.label) for node, each in decisions.items() if node not in drawn)
-            people = {**dict.fromkeys(self.annotators, 0), **self.state.people()}
+            holding, drawn = self.log.holding(), self.log.audit()
+            found = consensus(holding)
+            counts = Counter(name_to_text(label) for node, label in found.labels.items() if node not in drawn)
+            given = Counter(each.annotator for each in holding if each.kind is not Kind.VERDICT)
+            people = {**dict.fromkeys(self.annotators, 0), **given}
             if annotator is not None and annotator != self.owner:
                 people = {annotator: people[annotator]}
             return {
                 **self.status(),
-                "skipped": counts[name_to_text(None)],
+                "skipped": len(found.skips.keys() - drawn.keys()),
                 "classes": [(name, counts[name_to_text(name)]) for name in self.classes],
                 "annotators": people,
-                "hours": self.state.hours(),
-                "alpha": self.state.alpha(),
-                "coverage": sorted(self._coverage.items()),
+                "alpha": alpha(holding),
                 "audit": self._audit_progress(),
                 "advice": self.advice,
             }
 
     def prediction(self, node: Hashable) -> Prediction | None:
         """Return the prediction of a node; None without a model and for audit nodes."""
-        if self.ranking is None or self.state.is_audit(node):
-            return None
-        return self.ranking.prediction(self.position(node))
+        return None if self.is_audit(node) else self.ranking.prediction(self.position(node))
 
-    @property
-    def audit(self) -> list[Hashable]:
-        """Nodes of the audit."""
-        return list(self.log.audit())
+    def is_audit(self, node: Hashable) -> bool:
+        """Return whether a node belongs to the audit."""
+        return self._questions.is_audit(node)
 
-    def least_certain(self, limit: int = 20) -> dict[Hashable, Prediction]:
-        """Return the unanswered nodes with the least certain predictions."""
-        return {} if self.ranking is None else self._unanswered(self.ranking.least_certain(), limit)
+    def predictions(self, annotator: str, limit: int = 20) -> dict[str, dict[Hashable, Prediction]]:
+        """Return lists of predictions to review, the most doubtful first.
 
-    def contradicted(self, limit: int = 20) -> dict[Hashable, Prediction]:
-        """Return the unanswered nodes whose predictions the neighbours contradict most."""
-        return {} if self.ranking is None else self._unanswered(self.ranking.contradicted(self.graph), limit)
-
-    def suspects(self, annotator: str, limit: int = 20) -> dict[Hashable, Prediction]:
-        """Return the labelled nodes for which the model predicts another class without their label.
-
-        The most suspicious one comes first. The owner sees all of them, other annotators those they labelled.
+        The lists are the least certain and the most contradicted predictions of unanswered nodes, and the labels that
+        look wrong: without them, the model predicts another class. The owner sees all of these, other annotators those
+        they gave.
         """
-        if self.ranking is None:
-            return {}
         visible = {self.position(node): label for node, label in self.visible_labels(annotator).items()}
-        found = {self.node_at(position): each for position, each in self.ranking.suspects(visible).items()}
-        shown = (node for node in found if annotator == self.owner or self.answer(annotator, node) is not None)
-        return {node: found[node] for node in islice(shown, limit)}
+        doubted = {self.node_at(position): each for position, each in self.ranking.suspects(visible).items()}
+        wrong = (node for node in doubted if annotator == self.owner or self.answer(annotator, node) is not None)
+        return {
+            "least_certain": self._unanswered(self.ranking.least_certain(), limit),
+            "contradicted": self._unanswered(self.ranking.contradicted(self.graph), limit),
+            "wrong_labels": {node: doubted[node] for node in islice(wrong, limit)},
+        }
 
     def position(self, node: Hashable) -> int:
         """Return the position of a node."""
@@ -368,42 +354,57 @@ class Session:
 
     def _unanswered(self, order: NDArray[np.intp], limit: int) -> dict[Hashable, Prediction]:
         """Return the predictions of the first unanswered nodes in an order."""
-        answered = set(self.state.answered())
-        nodes = (node for node in map(self.node_at, order.tolist()) if node not in answered)
+        answered = {
+            text for (text,) in self.log.query("SELECT node FROM answers WHERE holds UNION SELECT node FROM audit")
+        }
+        nodes = (node for node in map(self.node_at, order.tolist()) if name_to_text(node) not in answered)
         predictions = {node: self.prediction(node) for node in islice(nodes, limit)}
         return {node: each for node, each in predictions.items() if each is not None}
 
+    def _decisions(self, nodes: Sequence[Hashable] | None = None) -> dict[Hashable, Decision]:
+        """Return what counts for each node that has an answer, or for those of some nodes that have one."""
+        query, wanted = "SELECT node, min(label), max(label) FROM answers WHERE holds", []
+        if nodes is not None and len(nodes) <= MAX_LOOKUPS:
+            query += " AND node IN (SELECT value FROM json_each(?))"
+            wanted = [json.dumps([name_to_text(node) for node in nodes])]
+        rows = self.log.query(f"{query} GROUP BY node ORDER BY min(number)", *wanted)
+        found = [(parse_label(node), least, greatest) for node, least, greatest in rows]
+        return {
+            node: Decision(parse_label(least or "null")) if least == greatest else decide(self.log.holding_of(node))
+            for node, least, greatest in found
+        }
+
     def _audit_progress(self) -> dict[str, Any] | None:
-        """Return the progress of the audit; a score is computed once for a model and its audit labels."""
-        weights = self.log.audit()
+        """Return the progress of the audit; None without one."""
+        weights, audited, score = self.log.audit(), self.log.audited(), None
         if not weights:
             return None
-        ranking, audited = self.ranking, self.state.labels(audit=True)
-        if self._audit_score[0] != (basis := (id(ranking), tuple(audited.items()))):
-            score = None
-            if ranking is not None and ranking.probabilities is not None and len(audited) >= MIN_AUDIT_LABELS:
-                best = ranking.probabilities.argmax(axis=1)
-                score = score_predictions(self.graph, ranking.classes, best, self.labels(), audited, weights)
-            self._audit_score = basis, score
-        return {"size": len(weights), "answered": len(audited), "score": self._audit_score[1]}
+        ranking = self.ranking
+        if ranking.best is not None and len(audited) >= MIN_AUDIT_LABELS:
+            score = score_predictions(self.graph, ranking.classes, ranking.best, self.log.labels(), audited, weights)
+        return {"size": len(weights), "answered": len(audited), "score": score}
 
     # Training
 
     def snapshot(self) -> Snapshot:
         """Return the input of a training on the current labels."""
         with self.log.locked():
-            labels, answered = self.state.labels(ties=False), self.state.answered()
-            left = MAX_RANKED if self.budget is None else self.budget - self.state.n_labelled()
-        excluded = tuple(node for node in answered if node not in labels)
+            decisions, drawn = self._decisions(), self.log.audit()
+            left = MAX_RANKED if self.budget is None else self.budget - self._questions.n_labelled()
+        labels = {
+            node: each.label
+            for node, each in decisions.items()
+            if each.label is not None and not each.is_tie and node not in drawn
+        }
+        excluded = tuple(node for node in {**decisions, **drawn} if node not in labels)
         return Snapshot(labels, excluded, min(max(left, MIN_RANKED), MAX_RANKED))
 
     def take_ranking(self, ranking: Ranking) -> None:
         """Use the result of a training."""
         with self.log.locked():
-            self.state.use(ranking)
+            self._questions.use(ranking)
+            self.ranking = ranking
             self.round += 1
-            if ranking.n_labels:
-                self._coverage[ranking.n_labels] = ranking.mean_distance
 
     def _take_advice(self, advice: Advice) -> None:
         self.advice = advice

@@ -19,7 +19,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -62,33 +63,26 @@ class Prediction(NamedTuple):
     probabilities: dict[Hashable, float]
 
 
-def _no_nodes() -> NDArray[np.intp]:
-    return np.empty(0, dtype=np.intp)
-
-
 @dataclass(frozen=True)
 class Ranking:
     """Result of one training. Nodes are positions in the graph."""
 
-    n_labels: int  # number of labels
-    mean_distance: float  # mean distance of a node to the nearest labelled one; NaN without labels
-    nodes: NDArray[np.intp] = field(default_factory=_no_nodes)  # nodes to ask for, most useful first
-    represents: NDArray[np.int64] = field(default_factory=_no_nodes)  # number of nodes that each of them represents
-    nearest: NDArray[np.intp] = field(default_factory=_no_nodes)  # for each node, the index of the nearest of them
-    spares: NDArray[np.intp] = field(default_factory=_no_nodes)  # all other nodes to ask for, if the ranking runs out
+    labelled: NDArray[np.intp]  # nodes with a label
+    nodes: NDArray[np.intp]  # nodes to ask for, most useful first
+    represents: NDArray[np.int64]  # number of nodes that each of them represents
+    spares: NDArray[np.intp]  # all other nodes to ask for, if the ranking runs out
     classes: tuple[Hashable, ...] = ()  # classes of the model; empty before there are labels of two classes
     probabilities: NDArray[np.float32] | None = None  # class probabilities, one row per node; None without a model
-    labelled: NDArray[np.intp] = field(default_factory=_no_nodes)  # nodes with a label
-    held_out: NDArray[np.float32] | None = None  # class probabilities of those without their label, if known
+    held_out: NDArray[np.float32] | None = None  # class probabilities of labelled nodes without their label, if known
+
+    @cached_property
+    def best(self) -> NDArray[np.intp] | None:
+        """Code of the likeliest class of each node; None without a model."""
+        return None if self.probabilities is None else self.probabilities.argmax(axis=1)
 
     def renamed(self, old: Hashable, new: Hashable) -> Ranking:
         """Return the ranking with a class renamed; two columns with one name are a merged class."""
         return replace(self, classes=tuple(new if name == old else name for name in self.classes))
-
-    def represented(self, node: int) -> NDArray[np.intp]:
-        """Return the nodes that a ranked node represents; none for other nodes."""
-        place = np.flatnonzero(self.nodes == node)
-        return np.flatnonzero(self.nearest == place[0]) if place.size else _no_nodes()
 
     def prediction(self, node: int) -> Prediction | None:
         """Return the prediction of a node; None without a model."""
@@ -111,13 +105,13 @@ class Ranking:
     def least_certain(self) -> NDArray[np.intp]:
         """Return all nodes, least certain predictions first; none without a model."""
         if self.probabilities is None:
-            return _no_nodes()
+            return _NONE
         return np.argsort(-uncertainty(self.probabilities), kind="stable")
 
     def contradicted(self, graph: Graph) -> NDArray[np.intp]:
         """Return the nodes whose predictions the neighbours contradict, strongest contradiction first."""
         if self.probabilities is None:
-            return _no_nodes()
+            return _NONE
         scores = contradiction(*neighbour_shares(graph.adjacency, self.probabilities), self.probabilities)
         order = np.argsort(-scores, kind="stable")
         return order[scores[order] > 0]
@@ -128,6 +122,11 @@ class Ranking:
             probabilities[name] += share
         label = max(probabilities, key=lambda name: probabilities[name])
         return Prediction(label, probabilities[label], probabilities)
+
+
+_NONE = np.empty(0, dtype=np.intp)
+NO_RANKING = Ranking(_NONE, _NONE, _NONE, _NONE)
+"""What there is before the first training."""
 
 
 class Worker:
@@ -246,15 +245,15 @@ class Trainer:
         """Request advice if there is time and there are enough new labels of several classes."""
         labels = self._snapshot().labels
         self._fastest_s = min(self._fastest_s, self._last_s)
-        is_new = len(labels) >= max(MIN_LABELS_FOR_ADVICE, ADVICE_GROWTH * self._advised_labels)
-        is_new |= MIN_LABELS_FOR_ADVICE <= len(labels) < self._advised_labels
-        if self._is_due.is_set() or not is_new or self._fastest_s > MAX_TRAINING_S_FOR_ADVICE:
+        are_enough = len(labels) >= MIN_LABELS_FOR_ADVICE and len(set(labels.values())) > 1
+        are_advised = self._advised_labels <= len(labels) < ADVICE_GROWTH * self._advised_labels
+        is_slow = self._fastest_s > MAX_TRAINING_S_FOR_ADVICE
+        if self._is_due.is_set() or is_slow or are_advised or not are_enough:
             return
-        if len(set(labels.values())) > 1:
-            advice = self._compute(compute_advice, labels)
-            if advice is not None:
-                self._advised_labels = len(labels)
-                self._on_advice(advice)
+        advice = self._compute(compute_advice, labels)
+        if advice is not None:
+            self._advised_labels = len(labels)
+            self._on_advice(advice)
 
     def _compute(self, function: Callable[[Graph, Any], Any], given: Any) -> Any:
         if self._worker is None or not self._worker.is_alive:
@@ -304,25 +303,18 @@ def compute_ranking(graph: Graph, snapshot: Snapshot) -> Ranking:
     """Fit the model to the labels, if there are two classes, and rank the next nodes."""
     from featprop.active import select
     from featprop.models import seeded_model
-    from featprop.propagation import coverage
     from featprop.strategies import DEFAULT_STRATEGY, strategy_class
 
     nodes, labels = list(snapshot.labels), list(snapshot.labels.values())
     labelled = graph.positions(nodes)
-    ranking = Ranking(len(nodes), coverage(graph, labelled).mean_distance if nodes else float("nan"))
-    fitted = None
-    if len(set(labels)) > 1:
-        fitted = seeded_model(SEED).fit(graph, nodes, labels)
-        ranking = replace(
-            ranking,
-            classes=fitted.class_names_,
-            probabilities=fitted.predict_proba(graph),
-            labelled=labelled,
-            held_out=fitted.held_out_proba_,
-        )
+    fitted = seeded_model(SEED).fit(graph, nodes, labels) if len(set(labels)) > 1 else None
     is_open = np.ones(graph.n_nodes, dtype=bool)
     is_open[labelled] = is_open[graph.positions(snapshot.excluded)] = False
     wanted = min(snapshot.wanted, int(is_open.sum()))
+    ranking = replace(NO_RANKING, labelled=labelled)
+    if fitted is not None:
+        probabilities, held_out = fitted.predict_proba(graph), fitted.held_out_proba_
+        ranking = replace(ranking, classes=fitted.class_names_, probabilities=probabilities, held_out=held_out)
     if wanted == 0:
         return ranking
     looks = fitted is not None and strategy_class(DEFAULT_STRATEGY).looks_at_model()
@@ -338,7 +330,7 @@ def compute_ranking(graph: Graph, snapshot: Snapshot) -> Ranking:
     is_open[picks.positions] = False
     order = ranking.least_certain()
     spares = order[is_open[order]] if fitted else _similar(graph, picks.nearest, np.flatnonzero(is_open))
-    return replace(ranking, nodes=picks.positions, represents=picks.represents, nearest=picks.nearest, spares=spares)
+    return replace(ranking, nodes=picks.positions, represents=picks.represents, spares=spares)
 
 
 def compute_advice(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Advice | None:

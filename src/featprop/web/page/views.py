@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,11 +15,9 @@ from markupsafe import Markup
 
 from featprop.errors import GraphError
 from featprop.graph import UNKNOWN
-from featprop.ids import name_from_text, name_to_text, to_jsonable
+from featprop.ids import name_from_text, name_to_text
 from featprop.labels import Annotation
-from featprop.web.common.card import Card, build_card, node_picture, node_title
-from featprop.web.common.features import Picture
-from featprop.web.common.formatting import clean_line
+from featprop.web.common.card import Card, build_card, node_picture, node_summary, node_thumb, node_title
 from featprop.web.common.neighbourhood import (
     Neighbourhood,
     draw_class_bar,
@@ -27,12 +25,10 @@ from featprop.web.common.neighbourhood import (
     find_neighbourhood,
 )
 from featprop.web.page.session import Session, unknown_node
-from featprop.web.page.trainer import SEED, Prediction
+from featprop.web.page.trainer import Prediction
 
 CHIPS = 12
 """Neighbours shown without unfolding."""
-PEEK_FIELDS, PEEK_CHARS = 3, 90
-"""Columns of a neighbour shown on hover, and characters of each."""
 MAX_ADDRESS_CHARS = 2000
 """Longer ids are named in addresses by a digest."""
 DIGEST = "digest-"
@@ -44,7 +40,6 @@ class View:
 
     node: Hashable  # id of the node
     card: Card  # card of the node
-    picture: Markup | None  # SVG picture, if the features are pixels
     neighbourhood: Neighbourhood  # its neighbours
     class_bar: Markup  # classes of all neighbours as one bar, and the neighbours as a drawing
     drawing: Markup
@@ -70,7 +65,7 @@ class NodeViews:
     def view(self, node: Hashable, annotator: str, *, shown: bool) -> View:
         """Return a node as an annotator sees it, with predictions if `shown` is true and it is not an audit node."""
         session, graph = self.session, self.session.graph
-        position, is_audit = session.position(node), session.state.is_audit(node)
+        position, is_audit = session.position(node), session.is_audit(node)
         shown = shown and not is_audit
         answer, classes, predictions = session.answer(annotator, node), session.classes, None
         near = [*graph.adjacency.indices[slice(*graph.adjacency.indptr[position : position + 2])], position]
@@ -80,33 +75,28 @@ class NodeViews:
         labels = np.full(graph.n_nodes, UNKNOWN, dtype=np.intp)
         labels[graph.positions(known)] = classes.codes_of(known.values())
         ranking = session.ranking
-        if shown and ranking is not None and ranking.probabilities is not None:
-            predictions = classes.codes_of(ranking.classes)[ranking.probabilities.argmax(axis=1)]
-            predictions[graph.positions(session.audit)] = UNKNOWN
+        if shown and ranking.best is not None:
+            predictions = classes.codes_of(ranking.classes)[ranking.best]
+            predictions[graph.positions(session.log.audit())] = UNKNOWN
         around = find_neighbourhood(
             graph,
             position,
             labels=labels,
             predictions=predictions,
-            represented=set() if ranking is None else set(ranking.represented(position).tolist()),
             classes=[str(name) for name in classes],
             link=lambda place: node_address(session.node_at(place)),
-            seed=SEED,
         )
         card = build_card(graph, position, self.images)
-        has_pictures = card.picture is not None
-        pictures = {each.position: node_picture(graph, each.position) for each in around.shown if has_pictures}
         return View(
             node,
             card,
-            None if card.picture is None else Markup(card.picture),
             around,
             draw_class_bar(around),
-            draw_neighbourhood(around, pictures.get),
-            {place: draw_thumb(picture) for place, picture in pictures.items()},
-            {each.position: self._peek(each.position) for each in around.shown[:CHIPS]},
+            draw_neighbourhood(around, lambda place: node_picture(graph, place)),
+            {each.position: node_thumb(graph, each.position) for each in around.shown},
+            {each.position: node_summary(graph, each.position, "\n") for each in around.shown[:CHIPS]},
             answer,
-            session.notes(annotator, node),
+            [each.text for each in session.log.notes_of(node) if each.annotator == annotator],
             session.prediction(node) if shown else None,
             is_audit,
         )
@@ -117,7 +107,7 @@ class NodeViews:
 
     def thumb(self, node: Hashable) -> Markup:
         """Return a small picture of a node; empty without one."""
-        return draw_thumb(node_picture(self.session.graph, self.session.position(node)))
+        return node_thumb(self.session.graph, self.session.position(node))
 
     def find(self, text: str) -> Hashable:
         """Return the node that a text names, as JSON, literally, or by the digest of a long id."""
@@ -133,70 +123,11 @@ class NodeViews:
                     return node
         raise unknown_node(names[0])
 
-    def _peek(self, position: int) -> str:
-        """Return the first columns of a node in a few words."""
-        fields = [field for field in build_card(self.session.graph, position, self.images).fields if field.text]
-        return "\n".join(f"{field.name}: {clean_line(field.text, PEEK_CHARS)}" for field in fields[:PEEK_FIELDS])
-
-
-def draw_thumb(picture: Picture | None) -> Markup:
-    """Return a small picture; empty without one."""
-    return Markup() if picture is None else Markup(picture.svg('class="thumb" aria-hidden="true"'))
-
 
 def node_address(node: Hashable) -> str:
     """Return the address of a node. Its id is written as JSON, so that 1 and "1" differ."""
     name = quote(name_to_text(node), safe="")
     return f"/nodes/{name if len(name) <= MAX_ADDRESS_CHARS else _digest(node)}"
-
-
-def to_json_view(view: View) -> dict[str, Any]:
-    """Return a view as JSON."""
-    return {
-        "node": to_jsonable(view.node),
-        "address": node_address(view.node),
-        "title": view.card.title,
-        "fields": [asdict(field) for field in view.card.fields],
-        "neighbours": {
-            "total": view.neighbourhood.total,
-            "shown": [
-                {name: getattr(each, name) for name in ("name", "address", "weight", "label", "how", "represented")}
-                for each in view.neighbourhood.shown
-            ],
-            "classes": [
-                {"class": each.name, "labelled": each.labelled, "predicted": each.predicted}
-                for each in view.neighbourhood.counts
-            ],
-        },
-        "answer": None if view.answer is None else to_json_act(view.answer),
-        "notes": view.notes,
-        "prediction": to_json_prediction(view.prediction),
-        "audit": view.is_audit,
-    }
-
-
-def to_json_act(act: Annotation) -> dict[str, Any]:
-    """Return an answer as JSON."""
-    return {
-        "node": to_jsonable(act.node),
-        "kind": act.kind,
-        "label": to_jsonable(act.label),
-        "text": act.text,
-        "time": None if act.time is None else act.time.isoformat(),
-        "annotator": act.annotator,
-    }
-
-
-def to_json_prediction(prediction: Prediction | None) -> dict[str, Any] | None:
-    """Return a prediction as JSON; class names need not be text, so they are not keys."""
-    if prediction is None:
-        return None
-    shares = prediction.probabilities.items()
-    return {
-        "label": to_jsonable(prediction.label),
-        "confidence": prediction.confidence,
-        "probabilities": [{"class": to_jsonable(name), "probability": share} for name, share in shares],
-    }
 
 
 def _digest(node: Hashable) -> str:

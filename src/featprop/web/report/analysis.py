@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,12 +16,10 @@ from featprop.evaluate.estimate import MIN_LABELS
 from featprop.graph import UNKNOWN, Graph
 from featprop.ids import sorted_classes
 from featprop.models import NodeClassifier
-from featprop.propagation import Coverage, Propagation, coverage_curve, measure_coverage
+from featprop.propagation import Coverage, Propagation, measure_coverage
 from featprop.web.common.formatting import clean_line
 
 MAX_CLASS_CHARS = 60
-MAX_COVERAGE_LABELS = 2000
-"""Labels up to which there is a coverage curve, which measures every node against every label."""
 MAX_CURVE_NODES = 50_000
 """Nodes up to which the learning curve has estimates for fewer labels, which take twenty trainings."""
 
@@ -51,86 +49,49 @@ class Findings:
         return tuple(each for each in labels if each.suggestion is not None)
 
 
-@dataclass(frozen=True, eq=False)
 class Analysis:
-    """A graph, its labels and a model fitted to them."""
+    """A graph, its labels, a model fitted to them, and its predictions.
 
-    graph: Graph
-    model: NodeClassifier
-    labels: Mapping[Hashable, Hashable]  # class of each labelled node, in the order of labelling
-    audit: Mapping[Hashable, Hashable] = field(default_factory=dict)  # class of each labelled audit node
-    weights: Mapping[Hashable, float] | None = None  # sampling weights of the audit nodes
+    Parameters
+    ----------
+    graph, model
+        The graph and the fitted model.
+    labels
+        Class of each labelled node, in the order of labelling.
+    audit
+        Class of each labelled audit node.
+    weights
+        Sampling weights of the audit nodes.
+    """
 
-    @cached_property
-    def classes(self) -> tuple[Hashable, ...]:
-        """Classes of the model, then those that occur only in the audit."""
-        return (*self.model.class_names_, *sorted_classes(set(self.audit.values()) - set(self.model.class_names_)))
-
-    @cached_property
-    def class_titles(self) -> list[str]:
-        """Names of the classes on the page."""
-        return [clean_line(str(name), MAX_CLASS_CHARS) or repr(name) for name in self.classes]
-
-    @cached_property
-    def positions(self) -> NDArray[np.intp]:
-        """Positions of the labelled nodes, in order."""
-        return self.graph.positions(self.labels)
-
-    @cached_property
-    def labelled(self) -> NDArray[np.int64]:
-        """Class code of the label of every node, -1 without one."""
-        return self._codes(self.labels)
-
-    @cached_property
-    def audited(self) -> NDArray[np.int64]:
-        """Class code of the audit label of every node, -1 without one."""
-        return self._codes(self.audit)
-
-    @cached_property
-    def is_open(self) -> NDArray[np.bool_]:
-        """Whether each node has a prediction that counts: it may be selected and has no label."""
-        found = np.zeros(self.graph.n_nodes, dtype=bool)
-        found[self.graph.candidate_positions] = True
-        found[self.positions] = False
-        return found
-
-    @cached_property
-    def probabilities(self) -> NDArray[np.float32]:
-        """Class probabilities of every node."""
-        return self.model.predict_proba(self.graph)
-
-    @cached_property
-    def predicted(self) -> NDArray[np.int64]:
-        """Predicted class of every node."""
-        return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
-
-    @cached_property
-    def confidence(self) -> NDArray[np.float32]:
-        """Confidence of every prediction."""
-        return np.asarray(self.probabilities.max(axis=1))
-
-    @cached_property
-    def known(self) -> NDArray[np.int64]:
-        """Label of every node, else its prediction."""
-        return np.where(self.labelled == UNKNOWN, self.predicted, self.labelled)
-
-    @cached_property
-    def held_out(self) -> NDArray[np.float32] | None:
-        """Cross-validated class probabilities of each label; None if the model does not cross-validate itself."""
-        rows = self.model.held_out_proba_
-        return rows if rows is not None and len(rows) == len(self.positions) else None
+    def __init__(
+        self,
+        graph: Graph,
+        model: NodeClassifier,
+        labels: Mapping[Hashable, Hashable],
+        audit: Mapping[Hashable, Hashable] | None = None,
+        weights: Mapping[Hashable, float] | None = None,
+    ) -> None:
+        self.graph, self.model, self.labels, self.audit, self.weights = graph, model, labels, audit or {}, weights
+        known = model.class_names_
+        self.classes = (*known, *sorted_classes(set(self.audit.values()) - set(known)))
+        self.class_titles = [clean_line(str(name), MAX_CLASS_CHARS) or repr(name) for name in self.classes]
+        self.positions = graph.positions(labels)
+        self.labelled, self.audited = (self._codes(each) for each in (labels, self.audit))  # -1 without a label
+        self.is_open = np.zeros(graph.n_nodes, dtype=bool)  # whether a node may be selected and has no label
+        self.is_open[graph.candidate_positions] = True
+        self.is_open[self.positions] = False
+        self.probabilities = model.predict_proba(graph)
+        self.predicted = self.probabilities.argmax(axis=1).astype(np.int64)
+        self.confidence = self.probabilities.max(axis=1)
+        self.known = np.where(self.labelled == UNKNOWN, self.predicted, self.labelled)
+        rows = model.held_out_proba_
+        self.held_out = rows if rows is not None and len(rows) == len(self.positions) else None  # cross-validated
 
     @cached_property
     def covered(self) -> Coverage:
         """Distance of every node to the nearest label, in the features of the default strategy."""
         return measure_coverage(Propagation.of(self.graph).compared, self.positions)
-
-    @cached_property
-    def coverage_curve(self) -> NDArray[np.float64]:
-        """Mean distance after each label; empty for too many labels."""
-        if len(self.positions) > MAX_COVERAGE_LABELS:
-            return np.empty(0)
-        return coverage_curve(Propagation.of(self.graph).compared, self.positions)
 
     @cached_property
     def findings(self) -> Findings:
@@ -178,3 +139,24 @@ class Analysis:
         found = np.full(self.graph.n_nodes, UNKNOWN, dtype=np.int64)
         found[self.graph.positions(labels)] = [code_of[name] for name in labels.values()]
         return found
+
+
+def describe_graph(graph: Graph) -> dict[str, str]:
+    """Return statistics of nodes, edges and features as text, by name."""
+    from scipy.sparse.csgraph import connected_components
+
+    degrees = np.diff(graph.adjacency.indptr)
+    count, parts = connected_components(graph.adjacency, directed=False)
+    largest = int(np.bincount(parts).max())
+    isolated = int(np.count_nonzero(degrees == 0))
+    weights = graph.adjacency.data
+    return {
+        "nodes": f"{graph.n_nodes:,}",
+        "edges": f"{graph.n_edges:,}"
+        + (f", weights {weights.min():.4g} to {weights.max():.4g}" if weights.size and (weights != 1).any() else ""),
+        "components": f"{count:,}" + (f", the largest with {largest:,} nodes" if count > 1 else ""),
+        "isolated nodes": f"{isolated:,}",
+        "degrees": f"mean {degrees.mean():.3g}, median {np.median(degrees):.3g}, maximum {degrees.max():,}",
+        "features": f"{graph.n_features:,}",
+        "repairs": "; ".join(graph.repairs) or "none",
+    }

@@ -2,18 +2,26 @@
 
 A dot is a stroke of length 0 with a round cap, so that one path per colour draws thousands of nodes in a few kilobytes
 and the style sheet sets their size. From the eleventh class on, the ten colours repeat with squares.
+
+The data of the nodes on the map is JSON for the script of the page, which makes text nodes of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from featprop.graph import UNKNOWN
+from featprop.progress import tracked
+from featprop.web.common.card import build_card, node_picture, node_title
+from featprop.web.common.formatting import clean_line, clean_text
 from featprop.web.common.layout import tsne_layout
+from featprop.web.common.neighbourhood import find_neighbourhood
+from featprop.web.common.palette import class_css
 from featprop.web.report.analysis import Analysis
 
 WIDTH, HEIGHT, MARGIN = 1000, 640, 24
@@ -22,6 +30,12 @@ CONFIDENCE_STEPS = (0.95, 0.8, 0.6, 0.4, 0.0)
 STEPS = 5
 MAX_NODES, MAX_LABELLED = 4000, 2500
 """Nodes on a map, and labelled ones among them."""
+MAX_CHARS, MAX_ID_CHARS = 300, 100
+"""Characters of a value and of an id."""
+MAX_FIELDS, MAX_NEIGHBOURS, MAX_CLASSES = 30, 10, 3
+"""Columns, neighbours and classes of a node."""
+MAX_PIXELS = 16
+"""Side of a picture."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +128,82 @@ def sample_nodes(n_nodes: int, labelled: NDArray[np.intp], listed: Sequence[int]
     room = max(0, MAX_NODES - len(wanted))
     others = np.setdiff1d(np.arange(n_nodes), np.concatenate([wanted, labelled]))
     return np.sort(np.concatenate([wanted, generator.choice(others, min(room, len(others)), replace=False)]))
+
+
+def node_data(analysis: Analysis, map_: NodeMap, lists: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """Return the data of the nodes on the map, ready for JSON.
+
+    ``nodes`` has a list per property, in the order of the map. Texts are numbers, so that each is stored once.
+    """
+    graph, covered = analysis.graph, analysis.covered
+    positions: list[int] = map_.shown.tolist()
+    cards = [
+        build_card(graph, each).fields[:MAX_FIELDS] for each in tracked(positions, "describing nodes", len(positions))
+    ]
+    members = [set(each) for each in lists.values()]
+    texts: dict[str, int] = {}
+
+    def number(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    records = []
+    for (x, y), position, fields in zip(map_.places.tolist(), positions, cards, strict=True):
+        around = find_neighbourhood(
+            graph,
+            position,
+            labels=analysis.labelled,
+            predictions=analysis.predicted,
+            classes=analysis.class_titles,
+            limit=MAX_NEIGHBOURS,
+        )
+        near: list[Any] = [map_.index_of(each.position) for each in around.shown]
+        row = analysis.probabilities[position]
+        record = {
+            "x": x,
+            "y": y,
+            "title": number(node_title(graph, position)),
+            "id": number(clean_line(str(graph.ids[position]), MAX_ID_CHARS)),
+            "class": int(analysis.known[position]),
+            "label": int(analysis.labelled[position]),
+            "audit": int(analysis.audited[position]),
+            "confidence": round(100 * float(row.max())),
+            "likely": [
+                [code, round(100 * float(row[code]))] for code in np.argsort(-row, kind="stable")[:MAX_CLASSES].tolist()
+            ],
+            "distance": float(f"{covered.distances[position]:.3g}"),
+            "nearest": map_.index_of(int(analysis.positions[covered.nearest[position]])),
+            "lists": [place for place, each in enumerate(members) if position in each],
+            "fields": [
+                [
+                    number(each.name),
+                    number(clean_text(each.text, MAX_CHARS)),
+                    number(each.note),
+                    each.href if each.kind == "link" else 0,
+                ]
+                for each in fields
+            ],
+            "degree": around.total,
+            "near": [
+                [number(each.name), each.code] if index is None else index
+                for each, index in zip(around.shown, near, strict=True)
+            ],
+            "counts": [[each.code, each.count] for each in around.counts[: MAX_CLASSES + 1]],
+            "picture": _pixels(analysis, position),
+        }
+        records.append(record)
+    return {
+        "classes": analysis.class_titles,
+        "styles": [class_css(code) for code in range(len(analysis.classes))],
+        "lists": list(lists),
+        "nodes": {name: [each[name] for each in records] for name in records[0]},
+        "texts": list(texts),
+    }
+
+
+def _pixels(analysis: Analysis, position: int) -> str:
+    """Return the shades of the picture of a node, one digit each; empty without a picture."""
+    picture = node_picture(analysis.graph, position)
+    if picture is None:
+        return ""
+    step = -(-len(picture.pixels) // MAX_PIXELS)
+    return "".join(map(str, picture.pixels[::step, ::step].ravel().tolist()))

@@ -7,7 +7,6 @@ import hashlib
 import io
 from dataclasses import dataclass, replace
 from importlib.resources import files as package_files
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,16 +16,15 @@ from featprop.evaluate import Flag, NovelClass
 from featprop.evaluate.estimate import RELIABLE_LABELS
 from featprop.graph import UNKNOWN
 from featprop.labels.sheets import write_sheet
-from featprop.web.common.card import build_card, node_picture, node_title
+from featprop.propagation import Propagation, coverage_curve
+from featprop.web.common.card import node_summary, node_thumb, node_title
 from featprop.web.common.chart import Point, interval_bar, learning_chart, line_chart
 from featprop.web.common.formatting import clean_line
 from featprop.web.common.palette import class_css, class_stylesheet
 from featprop.web.common.templates import render_template
-from featprop.web.report.analysis import Analysis, Findings
+from featprop.web.report.analysis import Analysis, Findings, describe_graph
 from featprop.web.report.commands import Files, next_steps
-from featprop.web.report.graph_stats import describe_graph
-from featprop.web.report.map import HEIGHT, WIDTH, draw_map
-from featprop.web.report.nodes import MAX_ID_CHARS, embed_json, node_data
+from featprop.web.report.map import HEIGHT, MAX_ID_CHARS, WIDTH, draw_map, node_data
 
 LISTS = {
     "wrong_labels": (
@@ -56,9 +54,9 @@ MAX_PICTURES = 120
 """Rows with a picture of the node."""
 FOLDED_ROWS = 6
 """Rows of a folded table."""
-BRIEF_FIELDS, BRIEF_CHARS = 3, 60
-"""Columns of a node next to its name, and characters of each."""
 CURVE_POINTS = 16
+MAX_COVERAGE_LABELS = 2000
+"""Labels up to which there is a coverage curve, which measures every node against every label."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,11 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
     wrong = [position for each in lists if each.key == "wrong_labels" for position in each.positions]
     is_missed = analysis.audited[audited] != analysis.predicted[audited]
     size = len(analysis.classes)
-    predicted = np.bincount(analysis.predicted[analysis.is_open], minlength=size)
+    open_predicted = analysis.predicted[analysis.is_open]
+    predicted = np.bincount(open_predicted, minlength=size)
+    confidence = np.bincount(open_predicted, analysis.confidence[analysis.is_open], size) / np.maximum(predicted, 1)
+    codes = analysis.labelled[analysis.positions]
+    is_right = None if analysis.held_out is None else analysis.held_out.argmax(axis=1) == codes
     script = package_files("featprop.web.report").joinpath("report.js").read_text(encoding="utf-8")
     n_open = int(np.count_nonzero(analysis.is_open & (analysis.audited == UNKNOWN)))
     return render_template(
@@ -112,10 +114,10 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
         columns=() if graph.preprocessor is None else graph.preprocessor.profiles,
         # classes
         style_of=class_css,
-        n_labels=np.bincount(analysis.labelled[analysis.positions], minlength=size).tolist(),
+        n_labels=np.bincount(codes, minlength=size).tolist(),
         n_predicted=predicted.tolist(),
-        mean_confidence=_mean_by_class(analysis, predicted),
-        n_right=_held_out_right(analysis),
+        mean_confidence=confidence.tolist(),
+        n_right=None if is_right is None else np.bincount(codes[is_right], minlength=size).tolist(),
         scores={} if findings.audit is None else {score.name: score for score in findings.audit.classes},
         # nodes
         map=map_,
@@ -128,8 +130,8 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
         sheet_of=lambda review: _sheet(analysis, review),
         name_of=lambda position: node_title(graph, position),
         id_of=lambda position: clean_line(str(graph.ids[position]), MAX_ID_CHARS),
-        brief_of=lambda position: _describe(analysis, position),
-        thumb_of=lambda position: _thumb(analysis, position),
+        brief_of=lambda position: node_summary(graph, position, " · "),
+        thumb_of=lambda position: node_thumb(graph, position),
         labelled=analysis.positions[:MAX_ROWS].tolist(),
         audited=audited[np.argsort(~is_missed, kind="stable")][:MAX_ROWS].tolist(),
         represents=np.bincount(analysis.covered.nearest, minlength=len(analysis.positions)).tolist(),
@@ -144,7 +146,7 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
         more_labels=max(1, min(len(analysis.labels) // 2, n_open)),
         clean=clean_line,
         stylesheet=Markup(class_stylesheet()),
-        data=embed_json(node_data(analysis, map_, {each.title: each.positions for each in lists})),
+        data=node_data(analysis, map_, {each.title: each.positions for each in lists}),
         script=Markup(script),
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
@@ -160,53 +162,22 @@ def build_lists(findings: Findings) -> list[ReviewList]:
     return [each for each in lists if each.items]
 
 
-def _mean_by_class(analysis: Analysis, predicted: Any) -> list[float | None]:
-    """Return the mean confidence of the predictions of each class."""
-    codes, confidence = analysis.predicted[analysis.is_open], analysis.confidence[analysis.is_open]
-    sums = np.bincount(codes, weights=confidence, minlength=len(predicted))
-    return [float(total / count) if count else None for total, count in zip(sums, predicted, strict=True)]
-
-
-def _held_out_right(analysis: Analysis) -> list[int] | None:
-    """Return the number of labels of each class that cross-validation predicts."""
-    if analysis.held_out is None:
-        return None
-    codes = analysis.labelled[analysis.positions]
-    found: list[int] = np.bincount(
-        codes[analysis.held_out.argmax(axis=1) == codes], minlength=len(analysis.classes)
-    ).tolist()
-    return found
-
-
 def _coverage_chart(analysis: Analysis) -> Markup | None:
-    curve = analysis.coverage_curve
-    if not curve.size:
+    """Draw the mean distance to the nearest label after each label; None for too many labels."""
+    if len(analysis.positions) > MAX_COVERAGE_LABELS:
         return None
+    curve = coverage_curve(Propagation.of(analysis.graph).compared, analysis.positions)
     budgets = np.unique(np.rint(np.linspace(1, len(curve), min(CURVE_POINTS, len(curve)))).astype(int)).tolist()
     text = f"Mean distance to the nearest label: {curve[0]:.3g} after 1, {curve[-1]:.3g} after {len(curve):,} labels."
     return line_chart([Point(each, float(curve[each - 1])) for each in budgets], description=text, from_zero=True)
-
-
-def _thumb(analysis: Analysis, position: int) -> Markup:
-    picture = node_picture(analysis.graph, position)
-    return Markup("") if picture is None else Markup(picture.svg('class="thumb" aria-hidden="true"'))
-
-
-def _describe(analysis: Analysis, position: int) -> str:
-    """Return the first columns of a node in a line; nothing if its features have no names."""
-    if analysis.graph.table is None and analysis.graph.feature_names is None:
-        return ""
-    fields = [each for each in build_card(analysis.graph, position).fields if each.text and each.kind != "code"]
-    return " · ".join(f"{each.name}: {clean_line(each.text, BRIEF_CHARS)}" for each in fields[:BRIEF_FIELDS])
 
 
 def _sheet(analysis: Analysis, review: ReviewList) -> str:
     """Return a list as the address of a labelling sheet, which `featprop` reads when its label column is filled."""
     positions = review.firsts
     names = pa.array(map(str, analysis.classes), pa.string())
-    is_label = review.key == "wrong_labels"
     columns = {
-        "label so far" if is_label else "prediction": names.take(pa.array(analysis.known[positions])),
+        "prediction": names.take(pa.array(analysis.known[positions])),
         "reason": pa.array([clean_line(each.reason) for each in review.items]),
     }
     sheet = io.BytesIO()

@@ -1,0 +1,255 @@
+"""The table of the nodes: its ids, its labels, and the columns that may become features."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Hashable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from featprop.errors import FileError, GraphError, first_five
+from featprop.features import check_target, suggest_label
+from featprop.features.parsing import is_no_class
+from featprop.progress import tracked
+from featprop.sources.databases import identifier, reading
+from featprop.sources.description import GraphDescription
+from featprop.sources.edges import EdgeReader
+from featprop.sources.feature_files import join_features
+from featprop.sources.naming import ID_NAMES, LABEL_NAME, find_column, name_of, names_in, shown_columns
+from featprop.sources.native import TABLE, writing_table
+from featprop.sources.tables import Source, Tables
+
+log = logging.getLogger(__name__)
+
+BATCH_ROWS = 1 << 16
+FIT_ROWS = 1 << 18
+"""Rows that the preprocessor learns from; of more, as many at equal steps."""
+MAX_NAMES_SHARE = 0.5
+"""A column called label whose values are distinct in more than this share of its rows holds names, not classes."""
+MIN_NAMES = 20
+
+
+@dataclass(frozen=True)
+class NodeRows:
+    """The rows of the nodes, in memory as `table` unless only DuckDB holds them, and what their columns mean.
+
+    `id` and `label` name columns, `ids` and `labels` are their values.
+    """
+
+    tables: Tables
+    source: Source
+    table: pa.Table | None
+    id: str
+    ids: pa.Array
+    label: str | None
+    labels: pa.ChunkedArray | None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that may become features."""
+        return [name for name in self.source.columns if name not in (self.id, self.label)]
+
+    def sample(self) -> pa.Table:
+        """Return at most `FIT_ROWS` rows, evenly spaced."""
+        step = max(1, -(-len(self.ids) // FIT_ROWS))
+        if self.table is None:
+            return self.tables.fetch(self.source, self.columns, where=f"rowid % {step} = 0")
+        chosen = self.table.select(self.columns)
+        return chosen if step == 1 else chosen.take(np.arange(0, len(self.ids), step))
+
+    def batches(self, folder: Path | None, kept: list[str]) -> Iterator[pa.RecordBatch | pa.Table]:
+        """Yield the rows, and write the columns to keep to the folder as they pass; rows in memory are one batch."""
+        if self.table is not None:
+            yield self.table.select(self.columns)
+            return
+        assert folder is not None
+        chosen = ", ".join(map(identifier, self.columns))
+        with reading(self.source.name):
+            query = f"SELECT {chosen} FROM {self.source.relation}"
+            batches = self.tables.connection.sql(query).to_arrow_reader(BATCH_ROWS)
+            schema = pa.schema([batches.schema.field(name) for name in kept])
+            n_batches = -(-len(self.ids) // BATCH_ROWS)
+            with writing_table(folder / TABLE, schema) if kept else nullcontext() as write:
+                for batch in tracked(batches, "encoding columns", n_batches):
+                    if write is not None:
+                        write(batch.select(kept))
+                    yield batch
+
+    def class_names(self) -> list[Hashable | None] | None:
+        """Return the class of each node, None where it is unknown; words for a missing value are no classes."""
+        if self.label is None or self.labels is None:
+            return None
+        check_target(self.labels, self.label)
+        names = names_in(self.labels, self.label, self.source.name, typed=self.source.typed)
+        if pa.types.is_integer(names.type):
+            return list(names.to_pylist())
+        words = names.dictionary_encode()
+        known: list[Hashable | None] = [
+            None if is_no_class(word) else word if self.source.typed else name_of(word)
+            for word in words.dictionary.to_pylist()
+        ]
+        return [None if code is None else known[code] for code in words.indices.to_pylist()]
+
+
+def load_nodes(
+    tables: Tables,
+    description: GraphDescription,
+    nodes: Source,
+    reader: EdgeReader | None,
+    *,
+    in_memory: bool,
+    is_predicting: bool,
+) -> NodeRows:
+    """Read the table of the nodes: into memory, or into DuckDB unless rows or columns from elsewhere join it."""
+    name, typed = nodes.name, nodes.typed
+    id_column = find_id(tables, description, nodes, reader)
+    label = _find_label(list(nodes.columns), description, name, is_predicting=is_predicting)
+    named = [each for each in (id_column, label) if each is not None]
+    where = "true" if typed else _not_empty(nodes)
+    adds_nodes = description.unknown == "add" and reader is not None
+    if in_memory or adds_nodes or description.features is not None or set(nodes.columns) == set(named):
+        table, source = tables.fetch(nodes, where=where), nodes
+    else:
+        source = tables.store(nodes, where, integers=None if typed or description.only else id_column)
+        table = tables.fetch(source, named)
+    if table.num_rows == 0:
+        raise GraphError(f"{name} has no nodes.", hint="Add a row for each node.", path=name)
+    ids = _distinct_ids(tables, table, id_column, name, typed=typed)
+    if source is nodes:
+        if adds_nodes and reader is not None and len(new := reader.find_unknown(ids).drop_null()):
+            reader.repairs.append(f"added {len(new):,} node{'s' * (len(new) > 1)} that only the edges name")
+            table = _add_rows(table, id_column, new)
+            ids = names_in(table.column(id_column), id_column, name, typed=pa.types.is_string(ids.type))
+        if description.features is not None:
+            table = join_features(tables, table, ids, description)
+    labels = None if label is None else table.column(label)
+    if label is not None and description.label is None and _are_names(labels):
+        log.warning("Column %r of %s holds names rather than classes: it is not used as the label", label, name)
+        label = labels = None
+    if source is nodes:
+        return NodeRows(tables, tables.arrow(table, name, typed=typed), table, id_column, ids, label, labels)
+    return NodeRows(tables, source, None, id_column, ids, label, labels)
+
+
+def _distinct_ids(tables: Tables, table: pa.Table, column: str, name: str, *, typed: bool) -> pa.Array:
+    """Return the ids of the nodes; each must be there once."""
+    ids = names_in(table.column(column), column, name, typed=typed)
+    if ids.null_count:
+        row = int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+        message = f"{name} has {ids.null_count:,} rows without an id in column {column!r}, the first is row {row:,}."
+        raise FileError(message, hint="Give every node an id.", path=name, column=column, row=row)
+    tables.connection.register("ids", pa.table({"key": ids, "position": np.arange(len(ids))}))
+    query = "SELECT key FROM ids GROUP BY key HAVING count(*) > 1 ORDER BY min(position)"
+    repeated = [row[0] for row in tables.connection.execute(query).fetchall()]
+    if repeated:
+        message = f"Node ids must be distinct, but column {column!r} of {name} repeats {first_five(repeated)}."
+        raise GraphError(message, hint="Keep one row per node.", path=name, column=column, node=repeated[0])
+    return ids
+
+
+def _not_empty(nodes: Source) -> str:
+    """Return the SQL condition of a row that is not empty: spreadsheets write empty rows after a table."""
+    cells = ", ".join(f"CAST({identifier(name)} AS VARCHAR)" for name in nodes.columns)
+    return f"coalesce({cells}) IS NOT NULL"
+
+
+def _add_rows(table: pa.Table, column: str, new: pa.Array) -> pa.Table:
+    """Add rows whose only value is the id."""
+    place = table.column_names.index(column)
+    table = table.set_column(place, column, table.column(column).cast(pa.string()))
+    return pa.concat_tables([table, pa.table({column: new})], promote_options="default")
+
+
+def _find_label(columns: list[str], description: GraphDescription, name: str, *, is_predicting: bool) -> str | None:
+    """Return the column of the labels, if there is one."""
+    asked = description.label
+    if asked is not None and is_predicting and asked not in columns:
+        return None
+    found = find_column(columns, (LABEL_NAME,), name, asked, "label")
+    if found is None and (likely := suggest_label(columns)):
+        log.warning(
+            "Column %r may hold the labels, but is used as a feature: to use it as labels, set label in graph.toml",
+            likely,
+        )
+    return found
+
+
+def _are_names(values: pa.ChunkedArray) -> bool:
+    """Return whether a column called label holds names of nodes: most are distinct, and few are fractions."""
+    known = len(values) - values.null_count
+    if pa.types.is_nested(values.type) or known <= MIN_NAMES:
+        return False
+    text = values.drop_null().cast(pa.string())
+    fractions = pc.sum(pc.match_substring_regex(text, r"^-?\d*\.\d*[1-9]")).as_py()
+    return bool(pc.count_distinct(text).as_py() > MAX_NAMES_SHARE * known > fractions)
+
+
+def find_id(tables: Tables, description: GraphDescription, source: Source, reader: EdgeReader | None) -> str:
+    """Return the column of the ids."""
+    columns, name = list(source.columns), source.name
+    found = find_column(columns, ID_NAMES, name, description.id, "id")
+    if found is not None:
+        return found
+    if columns and (columns[0] == "Unnamed: 0" or len(columns) == 1):
+        return columns[0]
+    match, n_ends = (None, 0) if reader is None else find_id_column(reader, source)
+    if match is not None:
+        raise ids_elsewhere(f"{name} has no column named id with", n_ends, match, name)
+    raise no_id_column(source, distinct_columns(tables, source))
+
+
+def no_id_column(source: Source, likely: list[str]) -> FileError:
+    """Return the error about a table whose id column cannot be told."""
+    return FileError(
+        f"Cannot tell which column of {source.name} has the ids; its columns are {shown_columns(source.columns)}.",
+        hint=f"Name it with `id`{f', such as {likely[0]}' if likely else ''}.",
+        path=source.name,
+        parameter="id",
+        choices=likely[:8],
+    )
+
+
+def ids_elsewhere(start: str, n_ends: int, column: str, name: str) -> GraphError:
+    """Return the error about ids that are in another column than a usual one."""
+    return GraphError(
+        f"{start} the ids of the edges: all {n_ends:,} ids are in column {column!r}.",
+        hint=f'Run `featprop init`, or set id = "{column}" under [columns] in graph.toml.',
+        path=name,
+        parameter="id",
+        value=column,
+        column=column,
+        choices=[column],
+    )
+
+
+def find_id_column(reader: EdgeReader, source: Source, prefer: str | None = None) -> tuple[str | None, int]:
+    """Return the column of the nodes that has every end of the edges, and the number of distinct ends."""
+    ends = pa.table({"id": reader.find_nodes()})
+    reader.connection.register("ends_of_edges", ends)
+    for column in sorted(_id_like(source), key=lambda name: name != prefer):
+        known = f"SELECT CAST({identifier(column)} AS VARCHAR) AS id FROM {source.relation}"
+        query = f"SELECT count(*) FROM ends_of_edges ANTI JOIN ({known}) USING (id)"
+        with reading(source.name):
+            if reader.connection.execute(query).fetchall()[0][0] == 0:
+                return column, ends.num_rows
+    return None, ends.num_rows
+
+
+def distinct_columns(tables: Tables, source: Source) -> list[str]:
+    """Return the columns of which no two rows have the same value: they may hold the ids."""
+    columns = _id_like(source)
+    counts = ", ".join(f"count(DISTINCT {identifier(name)}) = count(*)" for name in columns) or "NULL"
+    with reading(source.name):
+        distinct = tables.connection.execute(f"SELECT {counts} FROM {source.relation}").fetchall()[0]
+    return [name for name, is_distinct in zip(columns, distinct, strict=False) if is_distinct]
+
+
+def _id_like(source: Source) -> list[str]:
+    """Return the columns whose type ids can have."""
+    others = ("DOUBLE", "FLOAT", "BOOLEAN", "STRUCT", "MAP", "BLOB")
+    return [name for name, kind in source.columns.items() if not kind.endswith("]") and not kind.startswith(others)]
