@@ -2,6 +2,7 @@
 
 import json
 import logging
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from featprop.errors import GraphError, ModelError, ParameterError
@@ -157,8 +158,12 @@ def tables(draw: st.DrawFn) -> pa.Table:
     return pa.table({name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()})
 
 
+SUBNORMAL = pa.table({"vector": [None] * 4 + [[0.0, 4e-39]], "category": ["a"] * 4 + ["b"]})
+
+
 @settings(max_examples=20, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
+@example(SUBNORMAL, Random(0))
 def test_invariants_of_any_table(table: pa.Table, random: Any) -> None:
     preprocessor = TablePreprocessor.fit(table)
     matrix = features(preprocessor, table)

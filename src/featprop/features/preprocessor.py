@@ -358,9 +358,12 @@ def _measure_variances(matrix: Features) -> NDArray[np.float64]:
 
 
 def _find_scale(encoder: Encoder, variances: NDArray[np.float64]) -> float:
-    """Return the factor that makes the variances of a group add up to its weight."""
+    """Return the factor that makes the variances of a group add up to its weight.
+
+    It is 1 for variances that no factor in single precision makes up for.
+    """
     total = float(variances.sum())
-    if total == 0 or not np.isfinite(total):
+    if not np.finfo(np.float32).tiny <= total < np.inf:
         return 1.0
     weight = 1 + np.log2(total**2 / float((variances**2).sum())) if encoder.has_dimensions else 1.0
     return float(f"{np.sqrt(weight / max(total, encoder.min_variance)):.9g}")
