@@ -62,6 +62,13 @@ def test_model_of_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict(graph), model.predict(graph))
 
 
+def test_paths_named_in_the_guide_exist() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:[\w.-]+/)+[\w.-]*|\w+\.py)`", guide)
+    assert len(paths) > 30
+    assert [path for path in paths if not any((root / path).exists() for root in (ROOT, ROOT / "src/featprop"))] == []
+
+
 def test_make_targets_named_in_the_docs_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
