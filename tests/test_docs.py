@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ from featprop.cli import app
 from featprop.datasets import digits
 from featprop.graph import Graph
 from featprop.matrix import as_dense
-from featprop.models import MODELS, get_model, load_model, save_model
+from featprop.models import MODELS, get_model, load_model
 from featprop.propagation import Propagation
+from featprop.sources import read_graph
 from featprop.strategies import STRATEGIES, QueryContext, available_strategies, get_strategy
+from tests.helpers import ok, rows_of
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -47,7 +51,9 @@ def test_strategy_of_the_guide(monkeypatch: pytest.MonkeyPatch, line: Graph) -> 
     assert get_strategy("every-other").select(context, 2, np.random.default_rng(0)).tolist() == [0, 3]
 
 
-def test_model_of_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_model_of_the_guide(
+    monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], graph_folder: Path, tmp_path: Path
+) -> None:
     monkeypatch.setattr(MODELS, "classes", dict(MODELS.classes))
     _, block = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
     exec(compile(block, "CONTRIBUTING.md", "exec"), {})
@@ -58,8 +64,14 @@ def test_model_of_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert np.mean(model.predict(graph) == names) > 0.7
     near = cdist(as_dense(rows), model.means).argmin(axis=1)
     assert model.predict(graph).tolist() == [model.class_names_[code] for code in near]
-    save_model(model, tmp_path / "model")
-    np.testing.assert_array_equal(load_model(tmp_path / "model").predict(graph), model.predict(graph))
+    assert "nearest-mean" in ok(run("models")).stdout
+    saved = tmp_path / "model.safetensors"
+    ok(run("train", graph_folder, "--model", "nearest-mean", "--set", "layers=1", "--out", saved))
+    ok(run("predict", graph_folder, "--model", saved))
+    loaded = load_model(saved)
+    assert loaded.get_params() == {"layers": 1}
+    predicted = [row["prediction"] for row in rows_of(tmp_path / "predictions.csv")]
+    assert predicted == loaded.predict(read_graph(graph_folder)).tolist()
 
 
 def test_paths_named_in_the_guide_exist() -> None:

@@ -233,7 +233,6 @@ def test_a_bag_of_words_stays_unchanged(prefix: str) -> None:
     for preprocessor, given_table in (
         (TablePreprocessor.fit(table), table),
         (TablePreprocessor.fit(as_csv(table)), as_csv(table)),
-        (TablePreprocessor.passthrough(table.column_names), table),
     ):
         np.testing.assert_array_equal(features(preprocessor, given_table), wanted)
         assert preprocessor.feature_names == preprocessor.column_names == tuple(table.column_names)

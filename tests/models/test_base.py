@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import PredefinedSplit
-from sklearn.model_selection import cross_validate as sklearn_cross_validate
 
 import featprop as fp
-from featprop.errors import LabelError, ParameterError
-from featprop.models import NodeClassifier, cross_validate
-from featprop.models.cross_validation import stratified_folds
+from featprop.errors import LabelError, ModelError, ParameterError
+from featprop.models import GCN, NodeClassifier, cross_val_score, register_model
 from featprop.propagation import Propagation
+from tests.graphs import edgeless
 from tests.helpers import raises
 
 
@@ -99,41 +96,36 @@ def test_score_by_hand(signs: fp.Graph) -> None:
         FirstColumn().fit(signs).score(signs)
 
 
-class NodesAsRows(ClassifierMixin, BaseEstimator):
-    """A scikit-learn classifier whose rows are the ids of nodes."""
-
-    def __init__(self, graph: Any = None) -> None:
-        self.graph = graph
-
-    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> "NodesAsRows":
-        self.classes_ = np.unique(y)
-        self.model_ = fp.GraphRidge().fit(self.graph, X[:, 0].tolist(), y.tolist())
-        return self
-
-    def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        return self.model_.predict(self.graph)[self.graph.positions(X[:, 0].tolist())].astype(int)
-
-
-def test_cross_validate_equals_that_of_scikit_learn() -> None:
-    graph = fp.datasets.digits()
-    labels = {node: int(graph.class_names()[node]) for node in range(0, 600, 6)}
-    found = cross_validate(graph, labels, cv=4, random_state=3)
-    folds = stratified_folds(list(labels), np.array(list(labels.values())), 4, seed=3)
-    rows, y = np.array(list(labels))[:, None], np.array(list(labels.values()))
-    expected = sklearn_cross_validate(NodesAsRows(graph.without_labels()), rows, y, cv=PredefinedSplit(folds))
-    assert found.keys() == expected.keys()
-    np.testing.assert_allclose(found["test_score"], expected["test_score"])
-    assert (found["fit_time"] > 0).all()
-    assert found["test_score"].mean() > 0.7
-
-
-def test_cross_validate_by_hand(signs: fp.Graph) -> None:
+def test_cross_validation_by_hand(signs: fp.Graph) -> None:
     """The model does not learn: only c, a positive label on a negative feature, is predicted wrongly."""
-    found = cross_validate(signs, model=FirstColumn(), cv=5)
-    assert sorted(found["test_score"].tolist()) == [0, 1, 1, 1, 1]
+    assert sorted(cross_val_score(signs, model=FirstColumn(), cv=5).tolist()) == [0, 1, 1, 1, 1]
+
+
+def test_cross_validation_hides_the_labels_of_a_fold() -> None:
+    """Every node has a feature of its own, which says nothing about the others."""
+    graph, labels = edgeless(np.eye(30)), dict(enumerate("ab" * 15))
+    assert GCN().fit(graph, labels).score(graph, labels) == 1
+    assert cross_val_score(graph, labels, GCN(), cv=3, random_state=1).mean() < 0.8
 
 
 @pytest.mark.parametrize("cv", [1, 6])
 def test_number_of_folds(signs: fp.Graph, cv: int) -> None:
     with raises(ParameterError, parameter="cv", value=cv):
-        cross_validate(signs, cv=cv)
+        cross_val_score(signs, cv=cv)
+
+
+def test_set_params_and_repr() -> None:
+    with raises(ParameterError, parameter="hiden") as caught:
+        GCN().set_params(hiden=3)
+    assert "'hidden'" in caught.value.hint
+    assert repr(GCN(hidden=8).set_params(epochs=3)) == "GCN(hidden=8, epochs=3)"
+
+
+def test_diverging_training_is_an_error(line: fp.Graph) -> None:
+    with pytest.raises(ModelError):
+        GCN(learning_rate=1e38, epochs=20).fit(line, ["a", "c"], ["left", "right"])
+
+
+def test_only_models_can_be_registered() -> None:
+    with pytest.raises(TypeError):
+        register_model("zzz")(dict)  # type: ignore[type-var]

@@ -35,7 +35,7 @@ from featprop.features.encoders import Encoded, Encoder, FitOptions, IgnoredColu
 from featprop.features.grouping import find_groups
 from featprop.features.parsing import find_decimal_mark, has_value, is_mostly_read, plain_array, read_numbers, sample
 from featprop.features.profile import MIN_MISSING_SHARE, Inference, Kind, Reason, describe_values, infer_kind
-from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS, GroupEncoder
+from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS
 from featprop.matrix import Features, side_by_side
 
 log = logging.getLogger(__name__)
@@ -174,11 +174,6 @@ class TablePreprocessor:
             profiles.append(_fit_columns(names, arrays, inference, FitOptions(decimal, vocabulary)))
         found = cls(tuple(profiles))
         return cls(tuple(replace(each, scale=1.0) for each in profiles)) if found.keeps_numbers else found
-
-    @classmethod
-    def passthrough(cls, names: Iterable[str]) -> Self:
-        """Return the preprocessor that takes numeric columns of these names unchanged."""
-        return cls((ColumnProfile(tuple(names), GroupEncoder(False, "."), Reason.REQUESTED),))
 
     def transform(self, table: pa.Table) -> Features:
         """Return the features of a table.

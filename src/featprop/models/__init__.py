@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from featprop.models.base import (
-    BUILT_IN,
     DEFAULT_MODEL,
     MODELS,
     NodeClassifier,
@@ -17,15 +16,21 @@ from featprop.models.base import (
 )
 
 if TYPE_CHECKING:
-    from featprop.models.cross_validation import cross_validate as cross_validate
+    from featprop.models.cross_validation import cross_val_score as cross_val_score
     from featprop.models.gcn import GCN as GCN
     from featprop.models.ridge import GraphRidge as GraphRidge
     from featprop.models.saved import load_model as load_model
     from featprop.models.saved import save_model as save_model
     from featprop.models.sgc import SGC as SGC
 
-_NAME_OF = {kind: name for name, kind in BUILT_IN.items()}
-_MODULE_OF = {"cross_validate": "cross_validation", "load_model": "saved", "save_model": "saved"}
+_MODULE_OF = {
+    "GCN": "gcn",
+    "GraphRidge": "ridge",
+    "SGC": "sgc",
+    "cross_val_score": "cross_validation",
+    "load_model": "saved",
+    "save_model": "saved",
+}
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -37,14 +42,11 @@ __all__ = [
     "model_class",
     "register_model",
     "seeded_model",
-    *_NAME_OF,
     *_MODULE_OF,
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAME_OF:
-        return model_class(_NAME_OF[name])
     if name in _MODULE_OF:
         return getattr(import_module(f"featprop.models.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'featprop.models' has no attribute {name!r}", name=name)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,10 @@ from featprop.matrix import Features, as_dense
 from featprop.options import Registry, check_options, options_of, unknown_option
 from featprop.propagation import Propagation
 
-if TYPE_CHECKING:
-    from featprop.features import Leak
-
 log = logging.getLogger(__name__)
 
 BLOCK_SIZE = 1 << 22
 """Numbers that are made dense at a time."""
-MAX_UNCHECKED_CLASSES = 20
-"""Of more classes, `check_target` says whether they are quantities."""
 
 Model = TypeVar("Model", bound="NodeClassifier")
 
@@ -133,15 +128,13 @@ class NodeClassifier(ABC):
         cold_start
             Whether labels of one class are enough; the model then predicts that class for every node.
         """
+        from featprop.features import check_target, find_leaks
+
         check_options(self)
         graph = as_graph(graph)
         positions, names = labelled_nodes(graph, nodes, labels)
-        _check_labels(graph, positions, names)
+        check_target([str(name) for name in names], "label")
         classes = sorted_classes(names)
-        if len(classes) > MAX_UNCHECKED_CLASSES or any("|" in str(name) for name in classes):
-            from featprop.features import check_target
-
-            check_target([str(name) for name in names], "label")
         if len(classes) < (1 if cold_start else 2):
             raise LabelError(
                 "The labels are all of one class." if classes else "There are no labels to learn from.",
@@ -154,7 +147,8 @@ class NodeClassifier(ABC):
         fitted.labelled_ = dict(zip(graph.ids[positions].tolist(), names, strict=True))
         fitted.labelled_rows_ = _digests(graph, positions)
         if graph.table is not None:
-            graph.cache.get("leaks", lambda: _find_leaks(graph, positions, names))
+            label_at = dict(zip(positions.tolist(), names, strict=True)).get
+            graph.cache.get("leaks", lambda: find_leaks(graph.table, [label_at(row) for row in range(graph.n_nodes)]))
         propagation = Propagation.of(graph)
         if len(classes) == 1:
             fitted.cold_start(propagation)
@@ -212,7 +206,6 @@ class NodeClassifier(ABC):
             trained = set(graph.positions(self.training_labels_in(graph)).tolist())
             kept = [place for place, position in enumerate(positions.tolist()) if position not in trained]
             positions, names = positions[kept], [names[place] for place in kept]
-        _check_labels(graph, positions, names)
         if not len(positions):
             raise LabelError("There are no labels to score against.", parameter="labels")
         predicted = self.predict(graph)[positions].tolist()
@@ -371,26 +364,12 @@ class NodeClassifier(ABC):
                     hint="Pass tables, or train a model on this graph.",
                 )
             return graph.transformed(self.preprocessor_)
-        if graph.preprocessor is None or graph.preprocessor.keeps_numbers:
-            return graph
-        if self.feature_names_in_ is None:
+        if graph.preprocessor is not None and not graph.preprocessor.keeps_numbers:
             raise ModelError(
                 "The columns of the graph are preprocessed, but the features the model was trained on were not.",
                 hint="Read the tables with `raw`, or train a model on this graph.",
             )
-        from featprop.features import TablePreprocessor
-
-        return graph.transformed(TablePreprocessor.passthrough(self.feature_names_in_))
-
-
-def _find_leaks(graph: Graph, positions: NDArray[np.intp], names: list[Hashable]) -> list[Leak]:
-    """Report columns that may hold the labels themselves."""
-    from featprop.features import find_leaks
-
-    labels: list[Hashable | None] = [None] * graph.n_nodes
-    for position, name in zip(positions.tolist(), names, strict=True):
-        labels[position] = name
-    return find_leaks(graph.table, labels)
+        return graph
 
 
 def clone(model: Model) -> Model:
@@ -402,7 +381,7 @@ def clone(model: Model) -> Model:
 
 
 def labelled_nodes(graph: Graph, nodes: Any, labels: Any) -> tuple[NDArray[np.intp], list[Hashable]]:
-    """Return the positions and the labels of nodes, given as in `NodeClassifier.fit`."""
+    """Return the positions and the labels of distinct nodes, given as in `NodeClassifier.fit`."""
     if labels is None and isinstance(nodes, Mapping):
         labels = nodes
     if labels is not None:
@@ -410,12 +389,14 @@ def labelled_nodes(graph: Graph, nodes: Any, labels: Any) -> tuple[NDArray[np.in
         if nodes is None:
             raise LabelError("`labels` needs `nodes`, unless it is a mapping.", parameter="nodes")
         positions = graph.positions(nodes)
-        return positions, match_labels(nodes, labels, graph.ids[positions])
-    if graph.labels is None:
+        names = match_labels(nodes, labels, graph.ids[positions])
+    elif graph.labels is None:
         raise LabelError("The graph has no labels.", hint="Pass `nodes` and `labels`.", parameter="labels")
-    positions = np.flatnonzero(graph.labels != UNKNOWN) if nodes is None else graph.positions(nodes)
-    known = [None if code == UNKNOWN else graph.classes[code] for code in graph.labels[positions].tolist()]
-    return positions, known
+    else:
+        positions = np.flatnonzero(graph.labels != UNKNOWN) if nodes is None else graph.positions(nodes)
+        names = [None if code == UNKNOWN else graph.classes[code] for code in graph.labels[positions].tolist()]
+    _check_labels(graph, positions, names)
+    return positions, names
 
 
 def _digests(graph: Graph, positions: NDArray[np.intp]) -> tuple[str, ...]:
@@ -444,14 +425,14 @@ def _check_labels(graph: Graph, positions: NDArray[np.intp], names: list[Hashabl
         raise LabelError(message, hint="Leave these nodes out.", parameter="labels", node=unknown[0])
 
 
-BUILT_IN = {"gcn": "GCN", "ridge": "GraphRidge", "sgc": "SGC"}
-"""Class of each of featprop's models; its module has its name."""
+BUILT_IN = {"gcn": "gcn:GCN", "ridge": "ridge:GraphRidge", "sgc": "sgc:SGC"}
+"""Module and class of each of featprop's models."""
 
 MODELS: Registry[NodeClassifier] = Registry(
     "model",
     NodeClassifier,
     "featprop.models",
-    {name: f"featprop.models.{name}:{kind}" for name, kind in BUILT_IN.items()},
+    {name: f"featprop.models.{address}" for name, address in BUILT_IN.items()},
 )
 
 DEFAULT_MODEL = "ridge"

@@ -1,9 +1,8 @@
-"""Stratified folds of labels, and cross-validation as scikit-learn's `cross_validate` does it on rows."""
+"""Stratified folds of labels, and cross-validation as scikit-learn's `cross_val_score` does it on rows."""
 
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
@@ -17,14 +16,14 @@ from featprop.models.base import DEFAULT_MODEL, NodeClassifier, clone, get_model
 MAX_FOLDS = 10
 
 
-def cross_validate(
+def cross_val_score(
     graph: GraphLike,
     labels: Mapping[Hashable, Hashable] | None = None,
     model: NodeClassifier | None = None,
     *,
     cv: int = 5,
     random_state: int = 0,
-) -> dict[str, NDArray[np.float64]]:
+) -> NDArray[np.float64]:
     """Return the accuracy of a model on each of `cv` stratified folds of the labels.
 
     Every fit sees the whole graph and the labels of the other folds. Selected nodes are not a random sample, so the
@@ -42,11 +41,6 @@ def cross_validate(
         Number of folds.
     random_state
         Seed of the assignment of labels to folds.
-
-    Returns
-    -------
-    dict
-        ``test_score``, ``fit_time`` and ``score_time``, with one entry per fold, as in scikit-learn.
     """
     graph = as_graph(graph)
     positions, names = labelled_nodes(graph, None, labels)
@@ -57,16 +51,11 @@ def cross_validate(
     nodes, bare = graph.ids[positions].tolist(), graph.without_labels()
     code_of = {name: code for code, name in enumerate(sorted_classes(names))}
     folds = stratified_folds(nodes, np.array([code_of[name] for name in names]), cv, random_state)
-    results: dict[str, list[float]] = {"fit_time": [], "score_time": [], "test_score": []}
+    scores = []
     for fold in range(cv):
         train, test = ({nodes[i]: names[i] for i in np.flatnonzero(part)} for part in (folds != fold, folds == fold))
-        started = time.perf_counter()
-        fitted = clone(model).fit(bare, train, cold_start=True)
-        between = time.perf_counter()
-        results["test_score"].append(fitted.score(bare, test))
-        results["fit_time"].append(between - started)
-        results["score_time"].append(time.perf_counter() - between)
-    return {name: np.array(values) for name, values in results.items()}
+        scores.append(clone(model).fit(bare, train, cold_start=True).score(bare, test))
+    return np.array(scores)
 
 
 def stratified_folds(
