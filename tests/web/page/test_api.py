@@ -25,7 +25,7 @@ def test_next_question_follows_an_answer(page: Any, script: Any) -> None:
     first = script.get("/api/next").json()
     assert first["classes"] == ["ok", "review", "fraud"]
     assert first.keys() == {
-        "node", "address", "rank", "represents", "why", "explanation", "audit", "prediction", "classes",
+        "node", "address", "rank", "represents", "why", "audit", "prediction", "classes",
     }  # fmt: skip
     node = first["node"]
     assert script.get("/api/next").json() == first

@@ -78,9 +78,9 @@ class Neighbourhood:
     mark: str
     style: str
     total: int  # number of neighbours
-    shown: tuple[Neighbour, ...]  # neighbours shown, labelled ones first
-    counts: tuple[ClassCount, ...]  # classes of all neighbours, most frequent first
-    links: tuple[tuple[int, int], ...]  # edges between neighbours shown, as pairs of positions
+    shown: list[Neighbour]  # neighbours shown, labelled ones first
+    counts: list[ClassCount]  # classes of all neighbours, most frequent first
+    links: list[tuple[int, int]]  # edges between neighbours shown, as pairs of positions
 
     @property
     def is_weighted(self) -> bool:
@@ -131,9 +131,9 @@ def find_neighbourhood(
         mark="?" if own is None else marks[own],
         style=class_css(own),
         total=len(nodes),
-        shown=tuple(map(neighbour, order.tolist())),
-        counts=tuple(_count_classes(labelled, predicted, classes, marks)),
-        links=tuple(_links(graph, nodes[order])),
+        shown=[neighbour(place) for place in order.tolist()],
+        counts=list(_count_classes(labelled, predicted, classes, marks)),
+        links=_links(graph, nodes[order]),
     )
 
 
@@ -152,23 +152,11 @@ def _count_classes(
         yield ClassCount(None, "unlabelled", "", class_css(None), 0, rest)
 
 
-def _links(graph: Graph, shown: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Yield the edges between the neighbours shown, once each."""
+def _links(graph: Graph, shown: NDArray[Any]) -> list[tuple[int, int]]:
+    """Return the edges between the neighbours shown, once each."""
     nodes = np.sort(shown)
     one, other = sp.triu(graph.adjacency[nodes][:, nodes], k=1, format="csr").nonzero()
-    yield from zip(nodes[one].tolist(), nodes[other].tolist(), strict=True)
-
-
-def draw_class_bar(neighbourhood: Neighbourhood) -> Markup:
-    """Return one bar over all neighbours, in the colours of their classes; predictions are paler than labels."""
-    parts, start = [], 0.0
-    for each in neighbourhood.counts:
-        for count, how in ((each.labelled, "labelled"), (each.predicted, "predicted")):
-            width = 100 * count / neighbourhood.total
-            if count:
-                parts.append((f"{each.style} neighbour-{how}", start, width))
-            start += width
-    return render_template("web/common/class_bar.html.j2", parts=parts, counts=neighbourhood.counts)
+    return list(zip(nodes[one].tolist(), nodes[other].tolist(), strict=True))
 
 
 def draw_neighbourhood(neighbourhood: Neighbourhood, pictures: Callable[[int], Picture | None] | None = None) -> Markup:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from functools import partial
 from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote
@@ -25,13 +25,13 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from featprop.errors import unknown_choice
 from featprop.ids import from_jsonable, to_jsonable
 from featprop.labels import Annotation, LabelLog, export_labels, label_studio_config
+from featprop.labels.annotation import to_record
 from featprop.web.page.questions import Question
 from featprop.web.page.responses import RequestError
-from featprop.web.page.review import LISTS
 from featprop.web.page.security import annotator_of, check_owner
-from featprop.web.page.session import Session
+from featprop.web.page.session import REVIEW_LISTS, Session
 from featprop.web.page.trainer import Prediction
-from featprop.web.page.views import NodeViews, View, node_address
+from featprop.web.page.views import NodeViews, node_address
 
 MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_NOTE_CHARS = 100, 1000, 10_000
 MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS = 200, 1000
@@ -71,9 +71,9 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
     _add_actions(routes, session)
 
     @routes.get("/api/next")
-    def next_question(request: Request) -> dict[str, Any]:
+    def next_question(request: Request) -> JSONResponse:
         """Return your question, the same until you answer; the node is null if nothing is left for you."""
-        return to_json_question(session, session.next(annotator_of(request)))
+        return _respond(_describe_question(session, session.next(annotator_of(request))))
 
     @routes.get("/api/progress")
     def progress(request: Request) -> dict[str, Any]:
@@ -84,37 +84,46 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
         return {**found, "classes": classes, "advice": advice}
 
     @routes.get("/api/history")
-    def history(request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 50) -> dict[str, Any]:
+    def history(request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 50) -> JSONResponse:
         """Return your current answers, newest first."""
-        return {"answers": [to_json_answer(act) for act in session.log.history(annotator_of(request), limit)]}
+        return _respond({"answers": session.log.history(annotator_of(request), limit)})
 
     @routes.get("/api/disagreements")
-    def disagreements(request: Request) -> dict[str, Any]:
+    def disagreements(request: Request) -> JSONResponse:
         """Return the nodes people disagree on, except those still in your queue. For the owner of the session."""
         check_owner(session.owner, annotator_of(request))
-        found = [
-            (each.node, {name: to_jsonable(label) for name, label in each.answers.items()})
-            for each in session.disagreements(session.owner)
-        ]
-        return {"disagreements": [{"node": to_jsonable(node), "answers": answers} for node, answers in found]}
+        return _respond({"disagreements": [each._asdict() for each in session.disagreements(session.owner)]})
 
     @routes.get("/api/predictions")
     def predictions(
         request: Request, limit: Annotated[int, Query(ge=1, le=10_000)] = 20, suggestion: bool | None = None
-    ) -> dict[str, Any]:
+    ) -> JSONResponse:
         """Return lists of predictions to review; in a blind session add ?suggestion=true."""
         shown = not session.blind if suggestion is None else suggestion
         found = session.predictions(annotator_of(request), limit) if shown else {}
-        return {
-            name: [{"node": to_jsonable(node), **(to_json_prediction(each) or {})} for node, each in nodes.items()]
-            for name, nodes in found.items()
-        }
+        return _respond(
+            {key: [{"node": node, **vars(each)} for node, each in nodes.items()] for key, nodes in found.items()}
+        )
 
     @routes.get("/api/nodes/{name:path}")
-    def node(request: Request, name: str, suggestion: bool | None = None) -> dict[str, Any]:
+    def node(request: Request, name: str, suggestion: bool | None = None) -> JSONResponse:
         """Return a node; in a blind session add ?suggestion=true for its prediction."""
         shown = not session.blind if suggestion is None else suggestion
-        return to_json_view(views.view(views.find(name), annotator_of(request), shown=shown))
+        view = views.view(views.find(name), annotator_of(request), shown=shown)
+        around = view.neighbourhood
+        return _respond(
+            {
+                "node": view.node,
+                "address": node_address(view.node),
+                "title": view.card.title,
+                "fields": view.card.fields,
+                "neighbours": {"total": around.total, "shown": around.shown, "classes": around.counts},
+                "answer": view.answer,
+                "notes": view.notes,
+                "prediction": view.prediction,
+                "audit": view.is_audit,
+            }
+        )
 
     @routes.get("/api/export")
     def export(request: Request, format: str = "csv") -> Response:
@@ -144,41 +153,38 @@ def _add_actions(routes: APIRouter, session: Session) -> None:
 
     def asked(annotator: str, **saved: Any) -> dict[str, Any]:
         questions = session.questions(annotator)
-        return {**saved, "next": to_json_question(session, questions[0] if questions else None)}
-
-    def class_names() -> list[Any]:
-        return [to_jsonable(name) for name in session.classes]
+        return {**saved, "next": _describe_question(session, questions[0] if questions else None)}
 
     @action("labels")
     def label(annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
         """Label a node, or change your label; `next` is your next question. A repeated key changes nothing."""
         before = session.label(annotator, node, label, key)
-        return asked(annotator, saved="label", node=to_jsonable(node), before=before and to_jsonable(before.label))
+        return asked(annotator, saved="label", node=node, before=before and before.label)
 
     @action("skips")
     def skip(annotator: str, node: Node, key: Key, reason: Reason = "") -> dict[str, Any]:
         """Skip a node you cannot label, with a reason. A repeated key changes nothing."""
         before = session.skip(annotator, node, reason, key)
-        return asked(annotator, saved="skip", node=to_jsonable(node), before=before and to_jsonable(before.label))
+        return asked(annotator, saved="skip", node=node, before=before and before.label)
 
     @action("undo")
     def undo(annotator: str, key: Key) -> dict[str, Any]:
         """Undo your last answer and get its node again. Null if there is none."""
         undone = session.undo(annotator, key)
-        return asked(annotator, saved="undo", node=undone and to_jsonable(undone.node))
+        return asked(annotator, saved="undo", node=undone and undone.node)
 
     @action("notes")
     def note(annotator: str, node: Node, text: Note, key: Key) -> dict[str, Any]:
         """Add a note to a node. A repeated key changes nothing."""
         session.note(annotator, node, text, key)
-        return {"saved": "note", "node": to_jsonable(node)}
+        return {"saved": "note", "node": node}
 
     @action("adjudications")
     def adjudicate(annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
         """Settle the label of a node people disagree on. For the owner. A repeated key changes nothing."""
         check_owner(session.owner, annotator)
         session.adjudicate(annotator, node, label, key)
-        return {"saved": "adjudication", "node": to_jsonable(node)}
+        return {"saved": "adjudication", "node": node}
 
     @action("classes")
     def add_class(annotator: str, name: Name) -> dict[str, Any]:
@@ -187,27 +193,27 @@ def _add_actions(routes: APIRouter, session: Session) -> None:
             hint = "Ask whoever started featprop, or skip the node and give the class as the reason."
             raise RequestError(403, "You may not add classes.", hint=hint, parameter="annotator", value=annotator)
         added, is_new = session.add_class(name, annotator)
-        return {"class": to_jsonable(added), "new": is_new, "classes": class_names()}
+        return {"class": added, "new": is_new, "classes": session.classes}
 
     @action("classes/rename")
     def rename_class(annotator: str, label: Label, name: Name) -> dict[str, Any]:
         """Rename a class, or merge it into an existing one. For the owner."""
         check_owner(session.owner, annotator)
-        return {"class": to_jsonable(session.rename_class(label, name, annotator)), "classes": class_names()}
+        return {"class": session.rename_class(label, name, annotator), "classes": session.classes}
 
     @action("classes/describe")
     def describe_class(annotator: str, label: Label, description: Description) -> dict[str, Any]:
         """Describe a class. For the owner."""
         check_owner(session.owner, annotator)
         session.describe_class(label, description, annotator)
-        return {"class": to_jsonable(label), "classes": class_names()}
+        return {"class": label, "classes": session.classes}
 
     @action("classes/remove")
     def remove_class(annotator: str, label: Label) -> dict[str, Any]:
         """Remove a class without labels. For the owner."""
         check_owner(session.owner, annotator)
         session.remove_class(label, annotator)
-        return {"classes": class_names()}
+        return {"classes": session.classes}
 
     @action("heartbeat")
     def heartbeat(annotator: str, node: Node) -> dict[str, Any]:
@@ -245,7 +251,7 @@ def _add_action(routes: APIRouter, path: str, writer: Writer, run: Callable[...,
     schema = create_model(f"{run.__name__} request", __config__=STRICT, **fields)
 
     async def answer_json(request: Request, body: BaseModel) -> JSONResponse:
-        return JSONResponse(await writer.run(partial(run, annotator_of(request), **dict(body))))
+        return _respond(await writer.run(partial(run, annotator_of(request), **dict(body))))
 
     async def answer_form(request: Request) -> RedirectResponse:
         given = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
@@ -273,64 +279,39 @@ def _redirect(back: str, node: Any) -> RedirectResponse:
     if back == "node" and node is not None:
         where = node_address(node)
     kind, _, key = back.partition("/")
-    if kind == "review" and key in LISTS:
+    if kind == "review" and key in REVIEW_LISTS:
         where = f"/{back}" if node is None else f"/{back}?after={quote(json.dumps(to_jsonable(node)))}"
     return RedirectResponse(where, status_code=303)
 
 
-def to_json_question(session: Session, question: Question | None) -> dict[str, Any]:
-    """Return a question as JSON; its node is null if nothing is left."""
-    classes = [to_jsonable(name) for name in session.classes]
+def _describe_question(session: Session, question: Question | None) -> dict[str, Any]:
+    """Return a question and the classes; the node is None if nothing is left."""
     if question is None:
-        return {"node": None, "classes": classes}
+        return {"node": None, "classes": session.classes}
     return {
-        "node": to_jsonable(question.node),
+        **vars(question),
         "address": node_address(question.node),
-        "rank": question.rank,
-        "represents": question.represents,
-        "why": question.why,
-        "explanation": question.explanation,
         "audit": question.is_audit,
-        "prediction": None if session.blind else to_json_prediction(session.prediction(question.node)),
-        "classes": classes,
+        "prediction": None if session.blind else session.prediction(question.node),
+        "classes": session.classes,
     }
 
 
-def to_json_view(view: View) -> dict[str, Any]:
-    """Return a node as JSON."""
-    around = view.neighbourhood
-    return {
-        "node": to_jsonable(view.node),
-        "address": node_address(view.node),
-        "title": view.card.title,
-        "fields": view.card.fields,
-        "neighbours": {"total": around.total, "shown": around.shown, "classes": around.counts},
-        "answer": None if view.answer is None else to_json_answer(view.answer),
-        "notes": view.notes,
-        "prediction": to_json_prediction(view.prediction),
-        "audit": view.is_audit,
-    }
+def _respond(content: Any) -> JSONResponse:
+    return JSONResponse(to_json(content))
 
 
-def to_json_answer(answer: Annotation) -> dict[str, Any]:
-    """Return an answer as JSON."""
-    return {
-        "node": to_jsonable(answer.node),
-        "kind": answer.kind,
-        "label": to_jsonable(answer.label),
-        "text": answer.text,
-        "time": answer.time,
-        "annotator": answer.annotator,
-    }
-
-
-def to_json_prediction(prediction: Prediction | None) -> dict[str, Any] | None:
-    """Return a prediction as JSON; class names need not be text, so they are not keys."""
-    if prediction is None:
-        return None
-    shares = prediction.probabilities.items()
-    return {
-        "label": to_jsonable(prediction.label),
-        "confidence": prediction.confidence,
-        "probabilities": [{"class": to_jsonable(name), "probability": share} for name, share in shares],
-    }
+def to_json(value: Any) -> Any:
+    """Return records, and lists and mappings of them, as JSON; anything else in them is an id or a class name."""
+    if isinstance(value, Annotation):
+        value = {"node": value.node, **to_record(value), "label": value.label}
+    elif isinstance(value, Prediction):  # class names need not be text, so they are not keys
+        shares = [{"class": name, "probability": share} for name, share in value.probabilities.items()]
+        value = {**vars(value), "probabilities": shares}
+    elif is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {name: to_json(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [to_json(part) for part in value]
+    return to_jsonable(value)

@@ -1,48 +1,56 @@
-"""The HTML pages, which work without JavaScript."""
+"""The HTML pages, which work without JavaScript. The templates ask the session for what they show."""
 
 from __future__ import annotations
 
 import secrets
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 
 from featprop.evaluate.estimate import MIN_LABELS
 from featprop.ids import name_to_text
+from featprop.labels import Kind
 from featprop.web.common.chart import interval_bar, learning_chart
-from featprop.web.common.palette import class_css
+from featprop.web.common.palette import abbreviate_classes, class_css
 from featprop.web.common.templates import render_template
 from featprop.web.page import api
 from featprop.web.page.classes import Classes
-from featprop.web.page.review import add_review
 from featprop.web.page.security import annotator_of, check_owner
-from featprop.web.page.session import MIN_AUDIT_LABELS, Session
+from featprop.web.page.session import MIN_AUDIT_LABELS, REVIEW_LISTS, Session
 from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE, Prediction
-from featprop.web.page.views import CHIPS, NodeViews, View, node_address
+from featprop.web.page.views import NodeViews, View, node_address
 
-SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
-TITLES = {
-    "question": "Label",
-    "history": "Your answers",
-    "progress": "Progress",
-    "review": "Review",
-    "downloads": "Downloads",
-    "classes": "Classes",
-    "help": "Help",
-}
 FOR_OWNER = frozenset({"downloads", "classes"})
 """Pages of the person who started the server."""
-MAX_HISTORY = 200
-"""Answers listed on the history page."""
+OVERVIEWS = frozenset({"history", "progress", "help", "status", *FOR_OWNER})
+"""Pages without a node."""
+SKIP_REASONS = ("unsure", "bad data", "no class fits", "conflict")
 MAX_BUTTONS, LIKELIEST = 10, 5
 """Classes up to which all have a button in reach, and those that have one beyond."""
-LIMITS = {
-    "reason": api.MAX_REASON_CHARS,
-    "note": api.MAX_NOTE_CHARS,
-    "name": api.MAX_CLASS_CHARS,
-    "description": api.MAX_DESCRIPTION_CHARS,
+MAX_REVIEWED = 100
+"""Nodes of a list to review."""
+CONSTANTS = {
+    "limits": {
+        "reason": api.MAX_REASON_CHARS,
+        "note": api.MAX_NOTE_CHARS,
+        "name": api.MAX_CLASS_CHARS,
+        "description": api.MAX_DESCRIPTION_CHARS,
+    },
+    "skip_reasons": SKIP_REASONS,
+    "downloads": api.DOWNLOADS,
+    "min_labels": MIN_LABELS,
+    "min_advice": MIN_LABELS_FOR_ADVICE,
+    "min_audit": MIN_AUDIT_LABELS,
+    "to_text": name_to_text,
+    "node_address": node_address,
+    "interval_bar": interval_bar,
+    "learning_chart": learning_chart,
 }
 
 
@@ -50,67 +58,50 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
     """Return the routes of the pages of a graph; `next_command` is what to run when all nodes are labelled."""
     routes = APIRouter(include_in_schema=False)
     guide = render_guide(session.guide)
+    # what each annotator has passed of each list, which does not come back to them while the server runs
+    passed: defaultdict[tuple[str, str], set[Hashable]] = defaultdict(set)
 
     def page(request: Request, name: str, template: str = "", **values: Any) -> HTMLResponse:
-        annotator, progress = annotator_of(request), values.get("progress") or session.status()
-        is_owner = annotator == session.owner
+        annotator = annotator_of(request)
         common = {
-            "places": {
-                place: ("/" if place == "question" else f"/{place}", title)
-                for place, title in TITLES.items()
-                if is_owner or place not in FOR_OWNER
-            },
             "name": name,
-            "graph_name": graph_name,
+            "session": session,
+            "views": views,
             "annotator": annotator,
-            "progress": progress,
-            "to_settle": len(session.disagreements(annotator)) if progress["disagreements"] else 0,
-            "several": session.is_shared,
+            "is_owner": annotator == session.owner,
+            "status": session.status(),
             "choices": class_buttons(session.classes),
             "new_key": lambda: secrets.token_hex(16),
-            "to_text": name_to_text,
-            "node_address": node_address,
-            "node_title": views.title,
-            "may_add": annotator in session.may_add,
-            "can_train": progress["seen"] > 0 or session.can_train(),
-            "is_owner": is_owner,
+            "graph_name": graph_name,
+            "next_command": next_command,
             "guide": guide,
-            "limits": LIMITS,
         }
-        return HTMLResponse(render_template(f"web/page/templates/{template or name}.html.j2", **{**common, **values}))
+        path = f"web/page/templates/{template or name}.html.j2"
+        return HTMLResponse(render_template(path, **CONSTANTS, **common, **values))
 
-    def card_page(request: Request, name: str, view: View | None, **values: Any) -> HTMLResponse:
+    def card_page(request: Request, name: str, view: View | None, *, shown: bool, **values: Any) -> HTMLResponse:
         """Render the card of a node with the answer buttons, or what there is to say without a node."""
         row, others = arrange_choices(class_buttons(session.classes), None if view is None else view.prediction)
-        before = session.log.history(annotator_of(request), 1)
+        last = next(iter(session.log.history(annotator_of(request), 1)), None)
         common = {
+            "view": view,
+            "shown": shown,
             "row": row,
             "others": others,
-            "chips": CHIPS,
-            "last": before[0] if before else None,
-            "reasons": SKIP_REASONS,
+            "last": last,
             "where": request.url.path,
             "act": "labels",
             "back": None,
             "accepted": None,
         }
-        return page(request, name, "question", view=view, **{**common, **values})
+        return page(request, name, "question", **{**common, **values})
 
     @routes.get("/")
     def question(request: Request, suggestion: bool = False, ahead: bool = False) -> HTMLResponse:
         annotator, shown = annotator_of(request), suggestion or not session.blind
         asked = (*session.questions(annotator), None, None)[ahead]
-        if asked is None:
-            found = session.progress()
-            return card_page(
-                request, "question", None, progress=found, estimate=headline(found), next_command=next_command
-            )
-        view = views.view(asked.node, annotator, shown=shown)
+        view = None if asked is None else views.view(asked.node, annotator, shown=shown)
         return card_page(request, "question", view, shown=shown, asked=asked)
-
-    @routes.get("/status")
-    def status(request: Request) -> HTMLResponse:
-        return page(request, "status")
 
     @routes.get("/nodes/{name:path}")
     def node(request: Request, name: str, suggestion: bool = False) -> HTMLResponse:
@@ -118,56 +109,76 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
         view = views.view(views.find(name), annotator_of(request), shown=shown)
         return card_page(request, "node", view, shown=shown, back="node")
 
-    @routes.get("/history")
-    def history(request: Request) -> HTMLResponse:
-        return page(
-            request, "history", acts=session.log.history(annotator_of(request), MAX_HISTORY), listed=MAX_HISTORY
-        )
+    def lists_of(annotator: str, *, shown: bool) -> dict[str, Mapping[Hashable, Prediction | None]]:
+        """Return the nodes of each list of an annotator, without the lists of predictions if they are hidden."""
+        found: dict[str, Mapping[Hashable, Prediction | None]] = {}
+        if shown:
+            found.update(session.predictions(annotator, MAX_REVIEWED))
+        if session.is_shared and annotator == session.owner:
+            apart = [each.node for each in session.disagreements(annotator)]
+            found["disagreements"] = {node: session.prediction(node) if shown else None for node in apart}
+        return {
+            key: {node: each for node, each in nodes.items() if node not in passed[annotator, key]}
+            for key, nodes in found.items()
+        }
 
-    @routes.get("/progress")
-    def progress(request: Request) -> HTMLResponse:
-        found = session.progress(annotator_of(request))
-        return page(
+    @routes.get("/review")
+    def review(request: Request, suggestion: bool = False) -> HTMLResponse:
+        shown = suggestion or not session.blind
+        return page(request, "review", lists=lists_of(annotator_of(request), shown=shown), hidden=not shown)
+
+    @routes.get("/review/{key}")
+    def stream(request: Request, key: str, node: str | None = None, after: str | None = None) -> HTMLResponse:
+        """Show the first node of a list, a given one, or the first one after another is passed."""
+        if key not in REVIEW_LISTS:
+            raise HTTPException(404)
+        annotator, is_apart = annotator_of(request), key == "disagreements"
+        if is_apart:
+            check_owner(session.owner, annotator)
+        shown = not session.blind or not is_apart
+        if after is not None:
+            passed[annotator, key].add(views.find(after))
+        lists = lists_of(annotator, shown=shown)
+        here = views.find(node) if node is not None else next(iter(lists.get(key, {})), None)
+        if here is None:
+            return card_page(request, "review", None, shown=shown, lists=lists, key=key)
+        view, prediction = views.view(here, annotator, shown=shown), lists[key].get(here)
+        if key == "wrong_labels" and prediction is not None:
+            view = replace(view, prediction=prediction)
+        votes = session.visible_votes(annotator, here)
+        is_of_others = bool(votes) and view.answer is None
+        codes = session.classes.codes_of(each.label for each in votes)
+        marks = abbreviate_classes([str(name) for name in session.classes])
+        return card_page(
             request,
-            "progress",
-            progress=found,
-            estimate=headline(found),
-            learning=None if found["advice"] is None else learning_chart(found["advice"].curve),
-            class_rows=[(str(label), count, class_css(code)) for code, (label, count) in enumerate(found["classes"])],
-            min_labels=MIN_LABELS,
-            min_advice=MIN_LABELS_FOR_ADVICE,
-            min_audit=MIN_AUDIT_LABELS,
+            "review",
+            view,
+            shown=shown,
+            act="adjudications" if is_apart or is_of_others else "labels",
+            back=f"review/{key}",
+            accepted=None if view.prediction is None else name_to_text(view.prediction.label),
+            lists=lists,
+            key=key,
+            votes=[
+                {
+                    "person": "Settled" if each.kind is Kind.VERDICT else each.annotator or "Label",
+                    "label": str(each.label),
+                    "mark": marks[code],
+                    "style": class_css(int(code)),
+                }
+                for each, code in zip(votes, codes, strict=True)
+            ],
         )
 
-    add_review(routes, session, views, page, card_page)
+    def overview(request: Request) -> HTMLResponse:
+        name = request.url.path.removeprefix("/")
+        if name in FOR_OWNER:
+            check_owner(session.owner, annotator_of(request))
+        return page(request, name)
 
-    @routes.get("/downloads")
-    def downloads(request: Request) -> HTMLResponse:
-        check_owner(session.owner, annotator_of(request))
-        return page(request, "downloads", kinds=api.DOWNLOADS)
-
-    @routes.get("/classes")
-    def classes(request: Request) -> HTMLResponse:
-        check_owner(session.owner, annotator_of(request))
-        return page(request, "classes", progress=session.progress())
-
-    @routes.get("/help")
-    def help_page(request: Request) -> HTMLResponse:
-        return page(request, "help", reasons=SKIP_REASONS)
-
+    for name in OVERVIEWS:
+        routes.add_api_route(f"/{name}", overview)
     return routes
-
-
-def headline(progress: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the accuracy of the model: from the audit if there is one, otherwise estimated; None without both."""
-    audit, advice = progress["audit"], progress["advice"]
-    if audit is not None and audit["score"] is not None:
-        name, accuracy = "accuracy in the audit", audit["score"].accuracy
-    elif advice is not None:
-        name, accuracy = "estimated accuracy", advice.curve.now.accuracy
-    else:
-        return None
-    return {"name": name, "accuracy": accuracy, "bar": interval_bar(accuracy)}
 
 
 def class_buttons(classes: Classes) -> list[dict[str, Any]]:

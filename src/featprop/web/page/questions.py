@@ -103,21 +103,6 @@ class Question:
         """Whether it checks the model, so that the model's prediction stays hidden."""
         return self.why is Why.AUDIT
 
-    @property
-    def explanation(self) -> str:
-        """The reason in a sentence."""
-        if self.why is Why.RANKED:
-            if self.represents is None or self.represents < 2:
-                return f"Unlike any other node (no. {self.rank})."
-            return f"Represents {self.represents:,} similar nodes (no. {self.rank})."
-        return {
-            Why.AUDIT: "Picked at random to check the model.",
-            Why.UNDONE: "You or someone else undid the answer to this node.",
-            Why.COMPARED: "Someone else labelled this node too, to compare answers.",
-            Why.UNCERTAIN: "The last model is least certain about this node; the next ranking is on its way.",
-            Why.SIMILAR: "Similar to a node selected before, while the first model trains.",
-        }[self.why]
-
 
 class Questions:
     """The questions of a session, with the parameters of `featprop.web.page.session.Session`."""

@@ -40,6 +40,7 @@ AHEAD = 1
 """Questions reserved in advance for an annotator."""
 MAX_LOOKUPS = 1000
 """Nodes looked up one by one; for more, all answers are read."""
+REVIEW_LISTS = ("least_certain", "contradicted", "wrong_labels", "disagreements")
 APART = "SELECT node FROM answers WHERE holds GROUP BY node HAVING max(is_verdict) = 0 AND min(label) < max(label)"
 """Nodes with different labels that no one has settled."""
 
@@ -280,6 +281,13 @@ class Session:
         found, hidden = self._decisions(nodes), self._questions.hidden(annotator)
         return {node: each.label for node, each in found.items() if each.label is not None and node not in hidden}
 
+    def visible_votes(self, annotator: str, node: Hashable) -> list[Annotation]:
+        """Return the labels and the verdict of a node that an annotator may see: the owner those of all people."""
+        if not self.visible_labels(annotator, [node]):
+            return []
+        held = [each for each in self.log.holding_of(node) if each.label is not None]
+        return [each for each in held if annotator in (self.owner, each.annotator)]
+
     def can_train(self) -> bool:
         """Return whether there are labels of two classes."""
         return bool(self.log.query("SELECT min(label) < max(label) FROM answers WHERE holds")[0][0])
@@ -307,13 +315,16 @@ class Session:
             people = {**dict.fromkeys(self.annotators, 0), **given}
             if annotator is not None and annotator != self.owner:
                 people = {annotator: people[annotator]}
+            audit = self._audit_progress()
+            best = (audit and audit["score"]) or (self.advice and self.advice.curve.now)
             return {
                 **self.status(),
+                "accuracy": best and best.accuracy,
                 "skipped": len(found.skips.keys() - drawn.keys()),
                 "classes": [(name, counts[name_to_text(name)]) for name in self.classes],
                 "annotators": people,
                 "alpha": alpha(holding),
-                "audit": self._audit_progress(),
+                "audit": audit,
                 "advice": self.advice,
             }
 

@@ -55,7 +55,8 @@ class Snapshot(NamedTuple):
     wanted: int  # number of nodes to rank
 
 
-class Prediction(NamedTuple):
+@dataclass(frozen=True)
+class Prediction:
     """Prediction of a node."""
 
     label: Hashable

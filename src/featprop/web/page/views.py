@@ -20,15 +20,12 @@ from featprop.labels import Annotation
 from featprop.web.common.card import Card, build_card, node_picture, node_summary, node_thumb, node_title
 from featprop.web.common.neighbourhood import (
     Neighbourhood,
-    draw_class_bar,
     draw_neighbourhood,
     find_neighbourhood,
 )
 from featprop.web.page.session import Session, unknown_node
 from featprop.web.page.trainer import Prediction
 
-CHIPS = 12
-"""Neighbours shown without unfolding."""
 MAX_ADDRESS_CHARS = 2000
 """Longer ids are named in addresses by a digest."""
 DIGEST = "digest-"
@@ -41,10 +38,6 @@ class View:
     node: Hashable  # id of the node
     card: Card  # card of the node
     neighbourhood: Neighbourhood  # its neighbours
-    class_bar: Markup  # classes of all neighbours as one bar, and the neighbours as a drawing
-    drawing: Markup
-    thumbs: dict[int, Markup]  # pictures of the neighbours, by position
-    peeks: dict[int, str]  # first columns of the neighbours shown without unfolding, by position
     answer: Annotation | None  # answer and notes of the annotator
     notes: list[str]
     prediction: Prediction | None  # prediction of the model, if it may be shown and there is one
@@ -86,15 +79,10 @@ class NodeViews:
             classes=[str(name) for name in classes],
             link=lambda place: node_address(session.node_at(place)),
         )
-        card = build_card(graph, position, self.images)
         return View(
             node,
-            card,
+            build_card(graph, position, self.images),
             around,
-            draw_class_bar(around),
-            draw_neighbourhood(around, lambda place: node_picture(graph, place)),
-            {each.position: node_thumb(graph, each.position) for each in around.shown},
-            {each.position: node_summary(graph, each.position, "\n") for each in around.shown[:CHIPS]},
             answer,
             [each.text for each in session.log.notes_of(node) if each.annotator == annotator],
             session.prediction(node) if shown else None,
@@ -107,7 +95,19 @@ class NodeViews:
 
     def thumb(self, node: Hashable) -> Markup:
         """Return a small picture of a node; empty without one."""
-        return node_thumb(self.session.graph, self.session.position(node))
+        return self.thumb_at(self.session.position(node))
+
+    def thumb_at(self, position: int) -> Markup:
+        """Return a small picture of the node at a position; empty without one."""
+        return node_thumb(self.session.graph, position)
+
+    def peek_at(self, position: int) -> str:
+        """Return the first columns of the node at a position, one per line."""
+        return node_summary(self.session.graph, position, "\n")
+
+    def draw(self, around: Neighbourhood) -> Markup:
+        """Return the drawing of a neighbourhood, with pictures of the nodes if there are any."""
+        return draw_neighbourhood(around, lambda position: node_picture(self.session.graph, position))
 
     def find(self, text: str) -> Hashable:
         """Return the node that a text names, as JSON, literally, or by the digest of a long id."""
