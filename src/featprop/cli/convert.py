@@ -51,7 +51,7 @@ def convert(
     with showing_progress():
         if is_described(graph):
             made = convert_tables(describe(graph), out, max_memory=limit, scratch=scratch, force=force)
-            options.print_size(graph, made.nodes, made.edges, made.features, made.preprocessor)
+            options.print_size(graph, made, made.preprocessor)
         elif max_memory is not None or scratch is not None:
             raise ParameterError(f"`max_memory` and `scratch` are for tables; {graph} is read whole.", path=graph)
         else:

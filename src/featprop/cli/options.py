@@ -86,13 +86,14 @@ def read_graph(path: Path, preprocessor: TablePreprocessor | None = None, *, sum
 
         graph = resolve(path, preprocessor)
     columns = graph.preprocessor if summarize and preprocessor is None else None
-    print_size(path, graph.n_nodes, graph.n_edges, graph.n_features, columns)
+    print_size(path, graph, columns)
     return graph
 
 
-def print_size(path: Path, nodes: int, edges: int, features: int, columns: TablePreprocessor | None) -> None:
+def print_size(path: Path, graph: Graph, columns: TablePreprocessor | None) -> None:
     """Print the size of a graph and, if a preprocessor is given, a summary of its columns."""
-    typer.echo(f"Read {nodes:,} nodes, {edges:,} edges, {features:,} features from {path}", err=True)
+    size = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {graph.n_features:,} features"
+    typer.echo(f"Read {size} from {path}", err=True)
     if columns is not None:
         more = shlex.join(["featprop", "inspect", f"{path}"])
         typer.echo(f"{columns.summary()} ({more} shows more)", err=True)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -18,42 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros
 
 HEADER_BYTES = 128
-SCALED_VALUES = 1 << 22
-"""Weights of a file that are divided together."""
 Entries: TypeAlias = "tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None]"
 """Rows, columns and weights of some entries of the adjacency matrix; None for weights of 1."""
-
-
-class MeanWeight:
-    """The mean of weights that arrive in batches."""
-
-    def __init__(self) -> None:
-        self.count, self.total = 0, 0.0
-        self.low, self.high = np.inf, -np.inf
-
-    def add(self, weights: NDArray[np.float32]) -> None:
-        """Add further weights."""
-        self.count += len(weights)
-        self.total += float(weights.sum(dtype=np.float64))
-        self.low = min(self.low, float(weights.min(initial=np.inf)))
-        self.high = max(self.high, float(weights.max(initial=-np.inf)))
-
-    @property
-    def mean(self) -> float:
-        """The mean of all weights so far."""
-        return self.total / self.count
-
-    def scale(self) -> tuple[float | None, str | None]:
-        """Return what to divide weights by, None without weights, and the repair to report, if any."""
-        if not self.count:
-            return None, None
-        if self.low == self.high:
-            return self.low, None
-        return self.mean, f"weights divided by their mean, {self.mean:.4g}"
-
-    def divided(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return weights divided by the scale."""
-        return np.ones_like(weights) if self.low == self.high else (weights / self.mean).astype(np.float32)
 
 
 class ArrayWriter:
@@ -109,14 +74,12 @@ class ArrayWriter:
         return np.concatenate([np.empty((0, *self.row_shape), self.dtype), *self.blocks])
 
 
-def write_adjacency(
-    folder: Path | None, batches: Iterable[Entries], nodes: int, max_entries: int
-) -> tuple[sp.csr_array, MeanWeight]:
-    """Return the adjacency matrix of entries in the order of row and column, and the mean of its weights.
+def write_adjacency(folder: Path | None, batches: Iterable[Entries], nodes: int, max_entries: int) -> sp.csr_array:
+    """Return the adjacency matrix of entries in the order of row and column.
 
     It is written to ``adjacency.*.npy`` unless `folder` is None. There are at most `max_entries` entries.
     """
-    kind, mean = sp.get_index_dtype(maxval=max(nodes, max_entries)), MeanWeight()
+    kind = sp.get_index_dtype(maxval=max(nodes, max_entries))
     degrees = np.zeros(nodes, dtype=kind)
     with (
         ArrayWriter(_file(folder, "adjacency.indices"), kind) as indices,
@@ -128,22 +91,8 @@ def write_adjacency(
             counts = np.bincount(rows - rows[0])
             degrees[rows[0] : rows[0] + len(counts)] += counts.astype(kind)
             indices.append(columns)
-            values = np.ones(len(columns), dtype=np.float32) if weights is None else weights
-            data.append(values)
-            mean.add(values)
-    return _store_csr(folder, "adjacency", degrees, indices, data, nodes), mean
-
-
-def divide_weights(folder: Path | None, matrix: sp.csr_array, mean: MeanWeight) -> None:
-    """Divide the weights that `write_adjacency` wrote by their mean; a file is not mapped for that."""
-    if folder is None:
-        matrix.data = mean.divided(matrix.data)
-        return
-    with (folder / "adjacency.data.npy").open("r+b") as file:
-        file.seek(HEADER_BYTES)
-        while len(values := np.frombuffer(file.read(4 * SCALED_VALUES), np.float32)):
-            file.seek(-values.nbytes, os.SEEK_CUR)
-            file.write(mean.divided(values).data)
+            data.append(np.ones(len(columns), dtype=np.float32) if weights is None else weights)
+    return _store_csr(folder, "adjacency", degrees, indices, data, nodes)
 
 
 def write_features(folder: Path | None, blocks: Iterator[Features], rows: int, columns: int) -> Features:

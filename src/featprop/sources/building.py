@@ -11,7 +11,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +26,8 @@ from featprop.sources.arrays import write_features
 from featprop.sources.databases import reading
 from featprop.sources.description import GraphDescription
 from featprop.sources.edges import EdgeReader
-from featprop.sources.native import write_parts, writing_native
-from featprop.sources.nodes import NodeRows, find_id_column, ids_elsewhere, load_nodes
+from featprop.sources.native import open_native, write_parts, writing_native
+from featprop.sources.nodes import NodeRows, load_nodes
 from featprop.sources.structure import structural_features
 from featprop.sources.tables import Source, Tables
 
@@ -35,15 +35,6 @@ log = logging.getLogger(__name__)
 
 MAX_TABLE_COLUMNS = 32
 """Columns that are features unchanged are not kept a second time in the table if they are this many."""
-
-
-class Converted(NamedTuple):
-    """Size of a graph that was written, and how its columns became features."""
-
-    nodes: int
-    edges: int
-    features: int
-    preprocessor: TablePreprocessor | None
 
 
 def build_graph(
@@ -68,8 +59,8 @@ def convert_tables(
     max_memory: int | None = None,
     scratch: Path | None = None,
     force: bool = False,
-) -> Converted:
-    """Write the graph of two tables in featprop's own format; it equals the one that `read_graph` returns.
+) -> Graph:
+    """Write the graph of two tables in featprop's own format and open it; it equals the one that `read_graph` returns.
 
     DuckDB uses a share of `max_memory` bytes and spills to `scratch`. `force` replaces a graph that is there already.
     """
@@ -80,7 +71,7 @@ def convert_tables(
         nodes, edges = tables.sources_of(description)
         ids, parts = _build_parts(tables, description, nodes, edges, folder=folder)
         write_parts(folder, ids=ids, **parts)
-    return Converted(len(ids), parts["adjacency"].nnz // 2, parts["features"].shape[1], parts["preprocessor"])
+    return open_native(Path(out))
 
 
 def _build_parts(
@@ -104,7 +95,7 @@ def _build_parts(
         adjacency = sp.csr_array((n_nodes, n_nodes), dtype=np.float32)
         log.warning("The graph has no edges")
     else:
-        _join_edges(reader, rows, nodes)
+        reader.join(rows.ids)
         adjacency = reader.adjacency(n_nodes, folder)
     if preprocessor is None:
         preprocessor = TablePreprocessor.fit(
@@ -142,20 +133,6 @@ def _build_parts(
         "candidates": _find_candidates(description, rows),
         "id_name": rows.id,
     }
-
-
-def _join_edges(reader: EdgeReader, rows: NodeRows, nodes: Source | None) -> None:
-    """Join edges to nodes; if ends are unknown but all in another column of the nodes, say which."""
-    try:
-        reader.join(rows.ids)
-    except GraphError as error:
-        if error.parameter != "unknown" or nodes is None:
-            raise
-        column, n_ends = find_id_column(reader, nodes)
-        if column is None or column == rows.id:
-            raise
-        start = f"Column {rows.id!r} of {nodes.name} does not hold"
-        raise ids_elsewhere(start, n_ends, column, nodes.name) from error
 
 
 def _checked(blocks: Iterable[Features], ids: pa.Array, names: Sequence[str]) -> Iterator[Features]:

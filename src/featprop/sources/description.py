@@ -23,10 +23,9 @@ CHOICES = {
     "unknown": ("error", "drop", "add"),
 }
 SOURCES = ("nodes", "edges", "features")
-ROLES = ("id", "label", "source", "target", "weight", "edge_type")
+ROLES = ("id", "label", "source", "target", "weight")
 NAMED = (*ROLES, "decimal", "ignore", "vocabulary")
 """Names under ``[columns]`` that are settings; any other is a column, whose kind it gives."""
-MAX_WEIGHT = 3.4e38
 SQL = re.compile(r"\s*(select|with|from)\b(?=.*\s)", re.IGNORECASE | re.DOTALL)
 
 
@@ -46,7 +45,7 @@ class GraphDescription:
         Databases by name, as DuckDB attaches them.
     id, label
         Columns of the nodes; found by usual names if not given.
-    source, target, weight, edge_type
+    source, target, weight
         Columns of the edges; found by usual names if not given.
     ignore
         Columns, or patterns such as ``"w_*"``, that are not features.
@@ -64,8 +63,6 @@ class GraphDescription:
         What to do with an edge whose end is not a node: ``"error"``, ``"drop"`` it or ``"add"`` the node.
     only
         SQL condition on the nodes to select, audit and predict; the others pass their features on.
-    edge_types
-        Weight of each edge type; an edge of weight 0 is dropped.
     """
 
     nodes: str | None = None
@@ -78,7 +75,6 @@ class GraphDescription:
     source: str | None = None
     target: str | None = None
     weight: str | None = None
-    edge_type: str | None = None
     ignore: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
     decimal: str | None = None
@@ -87,7 +83,6 @@ class GraphDescription:
     duplicates: str = "max"
     unknown: str = "error"
     only: str | None = None
-    edge_types: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in (*SOURCES, *ROLES, "decimal", "only", *CHOICES):
@@ -112,38 +107,18 @@ class GraphDescription:
         for column, kind in self.kinds.items():
             if kind not in KINDS:
                 raise unknown_choice(column, str(kind), KINDS)
-        for name, weight in self.edge_types.items():
-            is_weight = isinstance(weight, int | float) and 0 <= weight < MAX_WEIGHT
-            _check(f"edge_types.{name}", weight, is_weight, "a number of at least 0")
 
     @classmethod
     def from_toml(cls, path: Path) -> GraphDescription:
         """Read a ``graph.toml``."""
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise FileError(f"{path} is not a valid TOML file: {quote_error(error)}.", path=path) from error
-        try:
-            return cls._from_content(content, path.parent)
+            return cls(folder=path.parent, **_settings(tomllib.loads(path.read_text(encoding="utf-8-sig"))))
         except ParameterError as error:
             raise FileError(
                 f"{path}: {error.message}", hint=error.hint, path=path, parameter=error.parameter, value=error.value
             ) from error
-
-    @classmethod
-    def _from_content(cls, content: dict[str, Any], folder: Path) -> GraphDescription:
-        tables = ("attach", "columns", "graph")
-        parts = {name: dict(_table(content, name)) for name in tables}
-        graph, columns = parts["graph"], parts["columns"]
-        for found, known in ((content, (*SOURCES, *tables)), (graph, (*CHOICES, "only", "edge_types"))):
-            for name in found:
-                if name not in known:
-                    raise unknown_choice("setting", name, known)
-        if "edge_types" in graph:
-            _table(graph, "edge_types")
-        settings = {name: columns.pop(name) for name in NAMED if name in columns}
-        settings |= {name: content[name] for name in SOURCES if name in content}
-        return cls(folder=folder, attach=parts["attach"], kinds=columns, **settings, **graph)
+        except (OSError, ValueError, RecursionError) as error:
+            raise FileError(f"{path} is not a valid TOML file: {quote_error(error)}.", path=path) from error
 
     def to_toml(self) -> str:
         """Return the text of a ``graph.toml`` that says the same."""
@@ -152,11 +127,10 @@ class GraphDescription:
         graph = {
             name: getattr(self, name) for name in (*CHOICES, "only") if getattr(self, name) != getattr(usual, name)
         }
-        graph |= {"edge_types": self.edge_types}
         sections = {"": {name: getattr(self, name) for name in SOURCES}, "attach": self.attach}
         text = ""
         for title, section in (sections | {"columns": columns, "graph": graph}).items():
-            lines = [f"{_key(name)} = {_value(value)}\n" for name, value in section.items() if value]
+            lines = [_toml_line(name, value) for name, value in section.items() if value]
             text += (f"\n[{title}]\n" if title and lines else "") + "".join(lines)
         return text
 
@@ -166,10 +140,18 @@ def is_sql(text: str) -> bool:
     return SQL.match(text) is not None
 
 
-def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
-    table: dict[str, Any] = content.get(name, {})
-    _check(name, table, isinstance(table, dict), "a table")
-    return table
+def _settings(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that the tables of a ``graph.toml`` set; unknown names under ``[columns]`` are columns."""
+    sections = {name: content.pop(name, {}) for name in ("attach", "columns", "graph")}
+    for name, section in sections.items():
+        _check(name, section, isinstance(section, dict), "a table")
+    graph, columns = sections["graph"], sections["columns"]
+    for found, known in ((content, (*SOURCES, *sections)), (graph, (*CHOICES, "only"))):
+        for name in found:
+            if name not in known:
+                raise unknown_choice("setting", name, known)
+    named = {name: columns.pop(name) for name in NAMED if name in columns}
+    return {"attach": sections["attach"], "kinds": columns, **content, **named, **graph}
 
 
 def _check(name: str, value: Any, is_valid: bool, what: str) -> None:
@@ -177,12 +159,7 @@ def _check(name: str, value: Any, is_valid: bool, what: str) -> None:
         raise ParameterError(f"`{name}` must be {what}, not {value!r}.", parameter=name, value=value)
 
 
-def _value(value: Any) -> str:
-    """Return a value as TOML writes it; JSON's texts, numbers and lists are among TOML's."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(name)} = {_value(each)}" for name, each in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _value(name)
+def _toml_line(name: str, value: Any) -> str:
+    """Return a line of TOML; JSON's texts, numbers and lists are among TOML's."""
+    key = name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}\n"

@@ -16,12 +16,12 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from featprop.adjacency import describe_repairs
-from featprop.errors import FileError, GraphError
+from featprop.errors import GraphError
 from featprop.progress import tracked
-from featprop.sources.arrays import Entries, divide_weights, write_adjacency
-from featprop.sources.databases import identifier, quoted, reading
+from featprop.sources.arrays import Entries, write_adjacency
+from featprop.sources.databases import identifier, reading
 from featprop.sources.description import GraphDescription
-from featprop.sources.naming import EDGE_TYPE_NAMES, WEIGHT_NAMES, find_column, find_ends
+from featprop.sources.naming import WEIGHT_NAMES, find_column, find_ends
 from featprop.sources.tables import Source, Tables
 
 log = logging.getLogger(__name__)
@@ -42,18 +42,13 @@ class EdgeReader:
         self.connection, self.edges, self.description = tables.connection, edges, description
         self.decimal = description.decimal
         self.repairs: list[str] = []
-        self.scale: float | None = None
+        self.scale: float | None = 1.0
         self.n_entries = 0
         columns = list(edges.columns)
         self.source, self.target = find_ends(columns, edges.name, description.source, description.target)
-        self.weight = self.edge_type = None
+        self.weight = None
         if description.weights != "none":
             self.weight = find_column(columns, WEIGHT_NAMES, edges.name, description.weight, "weight")
-        if description.edge_types or description.edge_type:
-            self.edge_type = find_column(columns, EDGE_TYPE_NAMES, edges.name, description.edge_type, "edge_type")
-            if self.edge_type is None:
-                hint = "Name it with `edge_type`."
-                raise FileError(f"{edges.name} has no column of edge types.", hint=hint, path=edges.name)
 
     def find_nodes(self) -> pa.Array:
         """Return the distinct ends as text, sorted: the nodes of a graph that has edges only."""
@@ -113,25 +108,25 @@ class EdgeReader:
                 "WHERE a <> b AND w > 0 GROUP BY 1, 2"
             )
             self.connection.execute("DROP TABLE ends")
-            query = "SELECT count(*), count(*) FILTER (forward AND backward) FROM pairs"
-            pairs, both = self.connection.execute(query).fetchall()[0]
+            pairs, both, low, high, mean = self.connection.execute(
+                "SELECT count(*), count(*) FILTER (forward AND backward), min(w), max(w), favg(w) FROM pairs"
+            ).fetchall()[0]
         self.n_entries = 2 * pairs
         merged = rows - unknown - zeros - loops - pairs - both
         self.repairs += describe_repairs(
             duplicates, unknown=unknown, loops=loops, zeros=zeros, duplicates=merged, one_way=pairs - both
         )
+        if self.description.weights == "mean":
+            self.scale = mean and float(np.float32(mean))
+            if low != high:
+                self.repairs.append(f"weights divided by their mean, {mean:.4g}")
+        for repair in self.repairs:
+            log.info("%s", repair)
 
     def adjacency(self, n_nodes: int, folder: Path | None = None) -> sp.csr_array:
         """Return the adjacency matrix: in memory, or mapped from the files that this writes to a folder."""
         entries = tracked(self._entries(), "sorting edges", -(-self.n_entries // BATCH_ROWS))
-        matrix, mean = write_adjacency(folder, entries, n_nodes, self.n_entries)
-        self.scale, rescaled = mean.scale() if self.description.weights == "mean" else (1.0, None)
-        if self.scale not in (1.0, None):
-            divide_weights(folder, matrix, mean)
-        self.repairs += [] if rescaled is None else [rescaled]
-        for repair in self.repairs:
-            log.info("%s", repair)
-        return matrix
+        return write_adjacency(folder, entries, n_nodes, self.n_entries)
 
     def _entries(self) -> Iterator[Entries]:
         """Yield the entries of the adjacency matrix in order, in batches."""
@@ -139,25 +134,19 @@ class EdgeReader:
         with reading(self.edges.name):
             for batch in self.connection.sql(query).to_arrow_reader(BATCH_ROWS):
                 rows, columns, weights = (batch.column(place).to_numpy(zero_copy_only=False) for place in range(3))
-                yield rows, columns, weights
+                yield rows, columns, weights / np.float32(self.scale or 1.0)
 
     def _weight_sql(self) -> str:
         """Return SQL for the weight of an edge, NULL where it is not a number."""
         weight = "1.0"
         if self.weight is not None:
             name = identifier(self.weight)
-            weight = f"try_cast({name} AS DOUBLE)"
             if self.edges.columns[self.weight] == "VARCHAR":
-                cleaned = f"regexp_replace({name}, '[\\s€$£¥]', '', 'g')"
                 if self.decimal == ",":
-                    weight = f"try_cast(replace(replace({cleaned}, '.', ''), ',', '.') AS DOUBLE)"
-                else:
-                    cleaned = f"replace({cleaned}, ',', '')" if self.decimal == "." else cleaned
-                    weight = f"coalesce({weight}, try_cast({cleaned} AS DOUBLE))"
-        if self.edge_type is not None and self.description.edge_types:
-            factors = self.description.edge_types.items()
-            cases = " ".join(f"WHEN {quoted(name)} THEN {float(factor)!r}" for name, factor in factors)
-            weight += f" * (CASE CAST({identifier(self.edge_type)} AS VARCHAR) {cases} ELSE 1.0 END)"
+                    name = f"replace(replace({name}, '.', ''), ',', '.')"
+                elif self.decimal == ".":
+                    name = f"replace({name}, ',', '')"
+            weight = f"try_cast({name} AS DOUBLE)"
         return f"try_cast({weight} AS FLOAT)"
 
     def _unknown_ends(self, ids: pa.Array, unknown: int, rows: int) -> GraphError:
@@ -165,7 +154,7 @@ class EdgeReader:
         ends = self.find_unknown(ids)
         first = ends.slice(0, SHOWN_ENDS).to_pylist()
         shown = ", ".join(map(repr, first)) + (", …" if len(ends) > SHOWN_ENDS else "")
-        hint = 'Set unknown = "drop" or "add" under [graph] in graph.toml to drop these edges or add the nodes.'
+        hint = 'Run `featprop init` to find the column of the ids, or set unknown = "drop" or "add" under [graph].'
         if all(re.fullmatch(r"\d+\.0+", str(end)) for end in first):
             hint = f"The ids were saved as decimals: write {str(first[0]).partition('.')[0]} for {first[0]}."
         name = self.edges.name

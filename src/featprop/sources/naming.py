@@ -20,7 +20,6 @@ END_NAMES = (
     ("start", "end"), ("node_from", "node_to"), (":start_id", ":end_id"),
 )  # fmt: skip
 WEIGHT_NAMES = ("weight",)
-EDGE_TYPE_NAMES = ("edge_type", "type", "relationshiptype", "relation", ":type")
 NEO4J_TYPES = (
     "byte|short|int|integer|long|float|double|boolean|char|string|point|date|localtime|time|localdatetime|datetime"
 )

@@ -107,7 +107,7 @@ def load_nodes(
 ) -> NodeRows:
     """Read the table of the nodes: into memory, or into DuckDB unless rows or columns from elsewhere join it."""
     name, typed = nodes.name, nodes.typed
-    id_column = find_id(tables, description, nodes, reader)
+    id_column = _find_id(nodes, description.id)
     label = _find_label(list(nodes.columns), description, name, is_predicting=is_predicting)
     named = [each for each in (id_column, label) if each is not None]
     where = "true" if typed else _not_empty(nodes)
@@ -189,67 +189,23 @@ def _are_names(values: pa.ChunkedArray) -> bool:
     return bool(pc.count_distinct(text).as_py() > MAX_NAMES_SHARE * known > fractions)
 
 
-def find_id(tables: Tables, description: GraphDescription, source: Source, reader: EdgeReader | None) -> str:
+def _find_id(source: Source, asked: str | None) -> str:
     """Return the column of the ids."""
-    columns, name = list(source.columns), source.name
-    found = find_column(columns, ID_NAMES, name, description.id, "id")
-    if found is not None:
-        return found
-    if columns and (columns[0] == "Unnamed: 0" or len(columns) == 1):
-        return columns[0]
-    match, n_ends = (None, 0) if reader is None else find_id_column(reader, source)
-    if match is not None:
-        raise ids_elsewhere(f"{name} has no column named id with", n_ends, match, name)
-    raise no_id_column(source, distinct_columns(tables, source))
+    columns = list(source.columns)
+    found = find_column(columns, ID_NAMES, source.name, asked, "id")
+    if found is None and columns and (columns[0] == "Unnamed: 0" or len(columns) == 1):
+        found = columns[0]
+    if found is None:
+        raise no_id_column(source, columns)
+    return found
 
 
 def no_id_column(source: Source, likely: list[str]) -> FileError:
     """Return the error about a table whose id column cannot be told."""
     return FileError(
         f"Cannot tell which column of {source.name} has the ids; its columns are {shown_columns(source.columns)}.",
-        hint=f"Name it with `id`{f', such as {likely[0]}' if likely else ''}.",
+        hint="Run `featprop init`, which compares them with the ends of the edges, or name it with `id`.",
         path=source.name,
         parameter="id",
         choices=likely[:8],
     )
-
-
-def ids_elsewhere(start: str, n_ends: int, column: str, name: str) -> GraphError:
-    """Return the error about ids that are in another column than a usual one."""
-    return GraphError(
-        f"{start} the ids of the edges: all {n_ends:,} ids are in column {column!r}.",
-        hint=f'Run `featprop init`, or set id = "{column}" under [columns] in graph.toml.',
-        path=name,
-        parameter="id",
-        value=column,
-        column=column,
-        choices=[column],
-    )
-
-
-def find_id_column(reader: EdgeReader, source: Source, prefer: str | None = None) -> tuple[str | None, int]:
-    """Return the column of the nodes that has every end of the edges, and the number of distinct ends."""
-    ends = pa.table({"id": reader.find_nodes()})
-    reader.connection.register("ends_of_edges", ends)
-    for column in sorted(_id_like(source), key=lambda name: name != prefer):
-        known = f"SELECT CAST({identifier(column)} AS VARCHAR) AS id FROM {source.relation}"
-        query = f"SELECT count(*) FROM ends_of_edges ANTI JOIN ({known}) USING (id)"
-        with reading(source.name):
-            if reader.connection.execute(query).fetchall()[0][0] == 0:
-                return column, ends.num_rows
-    return None, ends.num_rows
-
-
-def distinct_columns(tables: Tables, source: Source) -> list[str]:
-    """Return the columns of which no two rows have the same value: they may hold the ids."""
-    columns = _id_like(source)
-    counts = ", ".join(f"count(DISTINCT {identifier(name)}) = count(*)" for name in columns) or "NULL"
-    with reading(source.name):
-        distinct = tables.connection.execute(f"SELECT {counts} FROM {source.relation}").fetchall()[0]
-    return [name for name, is_distinct in zip(columns, distinct, strict=False) if is_distinct]
-
-
-def _id_like(source: Source) -> list[str]:
-    """Return the columns whose type ids can have."""
-    others = ("DOUBLE", "FLOAT", "BOOLEAN", "STRUCT", "MAP", "BLOB")
-    return [name for name, kind in source.columns.items() if not kind.endswith("]") and not kind.startswith(others)]
