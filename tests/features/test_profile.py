@@ -133,7 +133,7 @@ def test_many_columns_of_counts_form_a_group() -> None:
     ("values", "words", "missing"),
     [
         ([18, 90, None, 30], "18 to 90", 0.25),
-        ([1.5, float("inf"), float("nan"), None], "1.5", 0.75),
+        ([1.5, float("nan"), float("nan"), None], "1.5", 0.75),
         ([dt.date(2020, 1, 2), dt.date(2021, 1, 2)], "2020-01-02 to 2021-01-02", 0),
         (["b", "a", "b", "c", "d", "n/a", "NA", "f"], "6: b, ", 0.125),
         (["1", "NA", "5", "", "7", "9", "11", "13"], "7: ", 0.25),

@@ -25,8 +25,6 @@ from featprop.features.parsing import (
     clean_text,
     find_date_form,
     find_decimal_mark,
-    is_most,
-    is_mostly_read,
     read_dates,
     read_numbers,
 )
@@ -90,14 +88,6 @@ class Encoder(ABC):
         """Return a name for each feature."""
         return [columns[0]]
 
-    def is_valid(self) -> bool:
-        """Return whether the settings are in range; those of a damaged file may not be."""
-        return True
-
-    def __post_init__(self) -> None:
-        if not self.is_valid():
-            raise ValueError(f"The settings of a {self.kind} column are out of range.")
-
 
 @dataclass(frozen=True)
 class IgnoredColumn(Encoder):
@@ -152,8 +142,6 @@ class NumberEncoder(Encoder):
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
         decimal = find_decimal_mark(values, options.decimal).text
         numbers = read_numbers(values, decimal)
-        if not is_mostly_read(numbers, values):
-            raise UnusableColumnError(Reason.UNREADABLE)
         known = numbers[~np.isnan(numbers)]
         centre, spread = robust_scale(known)
         return cls(centre, spread, is_heavy_tailed(known, centre, spread), decimal)
@@ -168,9 +156,6 @@ class NumberEncoder(Encoder):
 
     def __str__(self) -> str:
         return f"{'logarithm of the distance from' if self.is_log else 'standardised around'} {self.centre:.4g}"
-
-    def is_valid(self) -> bool:
-        return self.spread > 0 and self.decimal in (".", ",")
 
 
 def _stack(columns: list[NDArray[Any]], missing: NDArray[np.bool_]) -> Encoded:
@@ -194,9 +179,9 @@ class FlagEncoder(Encoder):
         text = _flag_text(values).drop_null()
         counts = sorted(pc.value_counts(text).to_pylist(), key=lambda each: -each["counts"])
         found = {each["values"] for each in counts[:2]}
+        if not found:
+            raise UnusableColumnError(Reason.EMPTY)
         read = text.filter(pc.is_in(text, pa.array(found, pa.string())))
-        if not is_most(len(read), len(text)):
-            raise UnusableColumnError(Reason.UNREADABLE if found else Reason.EMPTY)
         own_pair = sorted(found) if len(found) == 2 else ["", *found]
         low, high = next((pair for pair in YES_NO if found <= set(pair)), own_pair)
         return cls(low, high, float(pc.mean(pc.equal(read, high).cast(pa.float64())).as_py()))
@@ -278,12 +263,14 @@ class DateEncoder(Encoder):
     spread: float
     cycles: tuple[str, ...]  # which of month, weekday and hour vary: each is a point on a circle, two features
 
+    def __post_init__(self) -> None:
+        if self.form not in ("", *DATE_FORMS) or not CYCLES.keys() >= set(self.cycles):
+            raise ValueError(f"{self.form!r} is no form of dates, or {self.cycles} are no cycles")
+
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
         form = find_date_form(values).text
         seconds = read_dates(values, form)
-        if not is_mostly_read(seconds, values):
-            raise UnusableColumnError(Reason.UNREADABLE)
         known = seconds[~np.isnan(seconds)]
         centre, spread = robust_scale(known)
         return cls(form, centre, spread, tuple(name for name, turns in _turns(known).items() if np.ptp(turns) > 0))
@@ -304,9 +291,6 @@ class DateEncoder(Encoder):
 
     def __str__(self) -> str:
         return ", ".join([f"position in time{f' ({self.form})' if self.form else ''}", *self.cycles])
-
-    def is_valid(self) -> bool:
-        return self.form in ("", *DATE_FORMS) and set(self.cycles) <= set(CYCLES) and self.spread > 0
 
 
 def _turns(seconds: NDArray[np.float64]) -> dict[str, NDArray[Any]]:

@@ -232,28 +232,28 @@ def _date_sql(form: str) -> str:
     return rf"epoch(coalesce({iso}, CASE WHEN regexp_matches(t, '{YEAR}') THEN try_strptime(t, [{forms}]) END))"
 
 
-def read_lists(values: pa.Array, item: pa.DataType | None = None) -> pa.Array | None:
-    """Return a column of lists of float64 or of string, the type `item` if given, or None if it is not one.
+def read_lists(values: pa.Array, item: pa.DataType | None = None) -> pa.Array:
+    """Return lists of float64 or of string, of the type `item` if given; null where a value is not a list.
 
-    Text such as ``[0.5, 1]``, ``["a", "b"]`` and ``1;0;0`` is read as lists, null where a value is not one.
+    Text such as ``[0.5, 1]``, ``["a", "b"]`` and ``1;0;0`` is read as lists; without `item`, if nearly all of it is.
     """
     kind = values.type
-    if pa.types.is_string(kind):
-        return _read_list_texts(values, item)
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
-        return None
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    no_lists = pa.nulls(len(values), pa.list_(item or pa.string()))
+    if not is_list:
+        return _read_list_texts(values, item, no_lists) if pa.types.is_string(kind) else no_lists
     is_text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
     try:
         return values.cast(pa.list_(item or (pa.string() if is_text else pa.float64())))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return None
+        return no_lists
 
 
-def _read_list_texts(values: pa.Array, item: pa.DataType | None) -> pa.Array | None:
+def _read_list_texts(values: pa.Array, item: pa.DataType | None, no_lists: pa.Array) -> pa.Array:
     text = clean_text(values)
     is_list = pc.match_substring_regex(text, LIST_TEXT)
     if item is None and not is_most(int(np.count_nonzero(as_mask(is_list))), len(text) - text.null_count):
-        return None
+        return no_lists
     text = pc.if_else(is_list, text, pa.scalar(None, pa.string()))
     body = r"regexp_replace(trim(t, '[] ' || chr(10)), '\s*[,;\s]\s*', ',', 'g')"
     (numbers,) = _evaluate(text, f"TRY_CAST('[' || {body} || ']' AS DOUBLE[])")

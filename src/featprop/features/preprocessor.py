@@ -33,7 +33,15 @@ from numpy.typing import NDArray
 from featprop.errors import GraphError, ModelError, ParameterError, first_five, shorten, unknown_choice
 from featprop.features.encoders import Encoded, Encoder, FitOptions, IgnoredColumn, UnusableColumnError
 from featprop.features.grouping import find_groups
-from featprop.features.parsing import find_decimal_mark, has_value, is_mostly_read, plain_array, read_numbers, sample
+from featprop.features.parsing import (
+    find_decimal_mark,
+    has_value,
+    is_most,
+    is_mostly_read,
+    plain_array,
+    read_numbers,
+    sample,
+)
 from featprop.features.profile import MIN_MISSING_SHARE, Inference, Kind, Reason, describe_values, infer_kind
 from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS
 from featprop.matrix import Features, side_by_side
@@ -82,10 +90,11 @@ class ColumnProfile:
         """Number of features."""
         return len(self.feature_names)
 
-    def read(self, table: Any, names: Mapping[str, str]) -> pa.Array:
+    def read(self, table: pa.RecordBatch | pa.Table) -> pa.Array:
         """Return the columns as one array, nulls for a column that the table lacks."""
+        names = table.schema.names
         arrays = [
-            plain_array(table.column(names[name])) if name in names else pa.nulls(table.num_rows, pa.float64())
+            plain_array(table.column(name)) if name in names else pa.nulls(table.num_rows, pa.float64())
             for name in self.columns
         ]
         return pa.StructArray.from_arrays(arrays, list(self.columns)) if self.kind == Kind.GROUP else arrays[0]
@@ -187,12 +196,12 @@ class TablePreprocessor:
         """Yield the features of each batch, warning once at the end about values that could not be read."""
         unread: Counter[str] = Counter()
         examples: dict[str, str] = {}
-        names: dict[str, str] = {}
-        for batch in batches:
-            names = names or self._find_columns(batch.schema.names)
+        for number, batch in enumerate(batches):
+            if number == 0:
+                self._check_columns(batch.schema.names)
             matrices: list[Features] = []
             for group in self.groups:
-                values = group.read(batch, names)
+                values = group.read(batch)
                 matrix, missing = group.transform(values)
                 matrices.append(matrix)
                 mask = missing & has_value(values) if missing.any() else missing
@@ -205,20 +214,14 @@ class TablePreprocessor:
             what = "Column %s: %s values cannot be read and count as missing, for example %s"
             log.warning(what, name, f"{count:,}", examples[name])
 
-    def _find_columns(self, names: Collection[str]) -> dict[str, str]:
-        """Return the name in a table of each column, ignoring case and spaces around it if need be."""
-        by_spelling = {other.strip().casefold(): other for other in names} | {other: other for other in names}
-        alike = {name: by_spelling.get(name, by_spelling.get(name.strip().casefold())) for name in self.column_names}
-        found = {name: other for name, other in alike.items() if other is not None}
-        gone = [name for name in self.column_names if name not in found]
-        if gone and not found:
-            hint = "Use a table with the columns of the one that the features were learned from."
-            raise GraphError(f"The table has none of the columns {', '.join(gone[:5])}.", hint=hint, column=gone[0])
-        if gone:
-            log.warning("Columns that the table lacks count as missing: %s", first_five(gone))
-        if renamed := [f"{other} as {name}" for name, other in found.items() if other != name]:
-            log.warning("Columns found under another spelling: %s", first_five(renamed))
-        return found
+    def _check_columns(self, names: Collection[str]) -> None:
+        """Warn about columns that a table with these columns lacks; refuse a table that lacks all of them."""
+        absent = [name for name in self.column_names if name not in names]
+        if absent and len(absent) == len(self.column_names):
+            hint = "Use a table with the columns of the one that the features were learned from, spelled the same."
+            raise GraphError(f"The table has none of the columns {first_five(absent)}.", hint=hint, column=absent[0])
+        if absent:
+            log.warning("Columns that the table lacks count as missing: %s", first_five(absent))
 
     @cached_property
     def groups(self) -> tuple[ColumnProfile, ...]:
@@ -324,6 +327,9 @@ def _fit_columns(
         encoder = ENCODERS[kind].fit(values, options)
         rows = sample(values, MAX_VARIANCE_ROWS)
         matrix, missing = encoder.transform(rows)
+        known = has_value(rows)
+        if not is_most(int(np.count_nonzero(known & ~missing)), int(np.count_nonzero(known))):
+            raise UnusableColumnError(Reason.UNREADABLE)
         found = ColumnProfile(columns, encoder, reason, _share(missing), examples)
         if encoder.missing_value > 0 and found.missing >= MIN_MISSING_SHARE:
             found = replace(found, marks_missing=True)
@@ -368,8 +374,8 @@ def _load_profile(data: Mapping[str, Any]) -> ColumnProfile:
     encoder = _load(ENCODERS[Kind(data["kind"])], data["encoder"])
     others = {name: value for name, value in data.items() if name not in ("kind", "encoder", "reason")}
     loaded: ColumnProfile = _load(ColumnProfile, others, encoder=encoder, reason=Reason(data["reason"]))
-    if not loaded.scale > 0 or not loaded.columns or (len(loaded.columns) > 1 and loaded.kind != Kind.GROUP):
-        raise ValueError("A feature group has no scale or the wrong columns.")
+    if not loaded.columns or (len(loaded.columns) > 1 and loaded.kind != Kind.GROUP):
+        raise ValueError("a feature group has the wrong columns")
     return loaded
 
 

@@ -95,7 +95,7 @@ class Reason(StrEnum):
 
     REQUESTED = "as requested"
     DETECTED = "detected"
-    EMPTY = "no values"
+    EMPTY = "no usable values"
     CONSTANT = "constant"
     UNIQUE = "unique to nearly every row"
     INDEX = "row numbers"
@@ -134,16 +134,16 @@ def infer_kind(name: str, values: pa.Array, decimal: str | None = None) -> Infer
         return ignored(Reason.CONSTANT) if is_constant else Inference(Kind.DATE)
     if pa.types.is_map(kind):
         return Inference(Kind.ITEMS)
-    lists = read_lists(values)
-    if lists is not None:
-        return _infer_from_lists(lists)
-    return _infer_from_numbers(name, values, decimal) if holds_numbers(kind) else ignored(Reason.UNSUPPORTED_TYPE)
+    if holds_numbers(kind):
+        return _infer_from_numbers(name, values, decimal)
+    return _infer_from_lists(read_lists(values)) or ignored(Reason.UNSUPPORTED_TYPE)
 
 
-def _infer_from_lists(lists: pa.Array) -> Inference:
+def _infer_from_lists(lists: pa.Array) -> Inference | None:
+    """Decide what a column of lists is; None if there are no lists."""
     lengths = pc.mode(pc.list_value_length(lists))
     if not len(lengths):
-        return ignored(Reason.EMPTY)
+        return None
     is_numeric = pa.types.is_floating(lists.type.value_type)
     is_even = is_most(lengths[0]["count"].as_py(), len(lists) - lists.null_count)
     if is_numeric and is_even and lengths[0]["mode"].as_py():
@@ -196,9 +196,8 @@ def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Infere
     few_rows = sample(known)
     if not has_leading_zeros and is_mostly_read(read_numbers(few_rows), few_rows):
         return _infer_from_numbers(name, text, decimal)
-    lists = read_lists(few_rows)
-    if lists is not None:
-        return _infer_from_lists(lists)
+    if (found := _infer_from_lists(read_lists(few_rows))) is not None:
+        return found
     form, is_ambiguous = find_date_form(few_rows)
     if is_mostly_read(read_dates(few_rows, form), few_rows):
         if is_ambiguous:

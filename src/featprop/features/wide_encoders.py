@@ -23,7 +23,7 @@ from featprop.features.encoders import (
     NumberEncoder,
     UnusableColumnError,
 )
-from featprop.features.parsing import as_floats, as_mask, as_text, has_value, is_most, read_lists, read_numbers
+from featprop.features.parsing import as_floats, as_mask, as_text, has_value, read_lists, read_numbers
 from featprop.features.profile import Kind, Reason
 from featprop.matrix import is_sparse_smaller
 
@@ -66,9 +66,6 @@ class TextEncoder(Encoder):
     def __str__(self) -> str:
         return f"TF-IDF of {len(self.words):,} words"
 
-    def is_valid(self) -> bool:
-        return len(self.words) == len(self.rarity)
-
 
 def _vectorizer(**options: Any) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -92,20 +89,13 @@ class VectorEncoder(Encoder):
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:
-        lists = read_lists(values, pa.float64())
-        if lists is None or lists.null_count == len(lists):
-            raise UnusableColumnError(Reason.UNREADABLE)
-        usual = pc.mode(pc.list_value_length(lists))[0]
-        if not is_most(usual["count"].as_py(), len(lists) - lists.null_count):
-            raise UnusableColumnError(Reason.UNEVEN_LISTS)
-        if usual["mode"].as_py() == 0:
+        lengths = pc.mode(pc.list_value_length(read_lists(values, pa.float64())))
+        if not len(lengths) or lengths[0]["mode"].as_py() == 0:
             raise UnusableColumnError(Reason.EMPTY)
-        return cls(usual["mode"].as_py())
+        return cls(lengths[0]["mode"].as_py())
 
     def transform(self, values: pa.Array) -> Encoded:
         lists = read_lists(values, pa.float64())
-        if lists is None:
-            lists = pa.nulls(len(values), pa.list_(pa.float64()))
         has_length = as_mask(pc.equal(pc.list_value_length(lists), self.length))
         rows = np.zeros((len(lists), self.length), dtype=np.float32)
         numbers = as_floats(lists.filter(pa.array(has_length)).flatten())
@@ -117,9 +107,6 @@ class VectorEncoder(Encoder):
 
     def __str__(self) -> str:
         return f"{self.length:,} numbers unchanged"
-
-    def is_valid(self) -> bool:
-        return self.length > 0
 
 
 @dataclass(frozen=True)
@@ -161,8 +148,6 @@ def _flatten_items(values: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArr
         amounts = _to_float32(as_floats(values.items[part]))
         return np.repeat(np.arange(len(values)), np.diff(offsets)), as_text(values.keys[part]), amounts
     lists = read_lists(values, pa.string() if pa.types.is_string(values.type) else None)
-    if lists is None:
-        lists = pa.nulls(len(values), pa.list_(pa.string()))
     texts = as_text(pc.list_flatten(lists))
     assert texts is not None
     return pc.list_parent_indices(lists).to_numpy(), texts, np.ones(len(texts), dtype=np.float32)
@@ -205,9 +190,6 @@ class GroupEncoder(Encoder):
 
     def __str__(self) -> str:
         return "unchanged"
-
-    def is_valid(self) -> bool:
-        return self.decimal in (".", ",")
 
 
 def _to_float32(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
