@@ -105,7 +105,7 @@ def run_learner(inputs: Path, state: Path) -> None:
 def write_log(_: Path, state: Path) -> None:
     """Take answers as a server does, each under its key."""
     with fp.LabelLog(state / "log.labels") as log:
-        log.name_classes(["a", "b"])
+        log.set_classes(["a", "b"])
         for number in range(20):
             log.answer(number, "ab"[number % 2], annotator="ada", key=f"key {number}")
         log.skip(99, "torn", annotator="ada", key="skipped")

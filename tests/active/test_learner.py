@@ -199,13 +199,6 @@ def test_rounds_of_another_learner_are_not_overwritten(graph: fp.Graph) -> None:
     assert ActiveLearner(graph, log=log).rounds == 2
 
 
-def test_selecting_without_labels_opens_no_database(graph: fp.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlite3.connect", None)
-    learner = ActiveLearner(graph)
-    assert len(learner.ask(3)) == 3
-    assert (learner.labels, learner.skipped, learner.audited) == ({}, [], {})
-
-
 def test_labels_that_were_read_are_told(graph: fp.Graph, tmp_path: Path) -> None:
     log, path = LabelLog(), tmp_path / "sheet.csv"
     learner = ActiveLearner(graph, log=log)

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from featprop.errors import FileError, LabelError, ParameterError
-from featprop.labels import Annotation, Kind, LabelLog
+from featprop.labels import Annotation, Consensus, Kind, LabelLog
 from featprop.labels.agreement import pool_audits
+from featprop.labels.importing import add_annotations
+from featprop.labels.log import ClassEntry
 from tests.helpers import raises
 
 
@@ -223,7 +225,7 @@ def told(label: str | None, time: dt.datetime | None = NOON, **changes: Any) -> 
 
 def added(log: LabelLog, *annotations: Annotation) -> tuple[int, int, int]:
     """Add annotations and return how many were new, repeated and superseded."""
-    done = log.add(annotations)
+    done = add_annotations(log, annotations)
     return done.taken + done.skipped + done.notes, done.repeated, done.superseded
 
 
@@ -277,50 +279,37 @@ def test_answers_are_made_to_hold_once() -> None:
 
 def test_classes_are_renamed_and_merged() -> None:
     log = LabelLog()
-    log.name_classes(["fraud", "frued", "ok"])
+    log.set_classes(["fraud", "frued", "ok"])
     log.answer("a", "frued", annotator="ada")
     log.answer("a", "fraud", annotator="bob")
     log.rename_class("frued", "fraud")
-    assert log.consensus() == log.consensus().__class__({"a": "fraud"}, {})
+    assert log.consensus() == Consensus({"a": "fraud"}, {})
     assert log.classes() == ["fraud", "ok"]
     log.rename_class("ok", "fine")
     assert log.classes() == ["fraud", "fine"]
     log.answer("b", "frued")
     assert log.labels() == {"a": "fraud", "b": "frued"}, "a later answer is not renamed"
-    before = log.class_entries()
-    log.rename_class("fine", "fine")
-    assert log.class_entries() == before
     with raises(LabelError, value="none"):
         log.rename_class("none", "fraud")
 
 
-def test_refused_work_changes_nothing_of_the_transaction_around_it() -> None:
+def test_classes_are_those_set_and_those_used() -> None:
     log = LabelLog()
-    log.answer("b", "z")
-
-    def work() -> None:
-        log.answer("c", "y")
-        with raises(LabelError, node="b"):
-            log.tell({"a": "x", "b": "y"})
-
-    log.transact(work)
-    assert log.labels() == {"b": "z", "c": "y"}
-
-
-def test_classes_are_described_and_removed() -> None:
-    log = LabelLog()
-    log.name_classes(["fraud", "ok", "spare"])
-    log.answer("a", "fraud")
+    log.answer("n", "odd")
+    log.answer("n", "ok")
+    assert log.classes() == ["odd", "ok"]
+    entries = [ClassEntry("ok", "o", "nothing odd"), ClassEntry(1), ClassEntry("1"), ClassEntry("spare")]
     for _ in range(2):
-        log.describe_class("ok", key="o", description="nothing odd")
-    assert log.class_entries()[1] == ("ok", "o", "nothing odd")
-    log.remove_class("spare")
-    assert log.classes() == ["fraud", "ok"]
-    assert len(log.events()) == 4, "nothing is written twice"
-    with raises(LabelError, value="fraud", node="a"):
-        log.remove_class("fraud")
-    with raises(LabelError, value="spare"):
-        log.remove_class("spare")
+        log.set_classes([*entries, entries[-1]], annotator="ada")
+    assert log.class_entries() == entries
+    assert len(log.events()) == 3, "nothing is written twice"
+    log.set_classes(entries[:-1])
+    log.answer("m", "new")
+    assert log.classes() == ["ok", 1, "1", "new"]
+    for refused, fields in [(["new"], {"value": "ok", "node": "n"}), (["ok", "new", ""], {"value": ""})]:
+        with raises(LabelError, **fields):
+            log.set_classes(refused)
+    assert log.undo().label == "new", "classes are no answers"
 
 
 def test_rounds_are_recorded_in_order() -> None:
@@ -343,24 +332,6 @@ def test_a_failed_write_changes_nothing(tmp_path: Path) -> None:
         assert len(log.events()) == 1
     with pytest.raises(FileError):
         log.answer("m", "ok")
-
-
-def test_classes_are_those_named_and_those_used() -> None:
-    log = LabelLog()
-    log.answer("n", "odd")
-    log.answer("n", "ok")
-    assert log.classes() == ["odd", "ok"]
-    log.name_classes(["fraud", "ok", 1, "1"], annotator="ada")
-    assert log.classes() == ["fraud", "ok", 1, "1", "odd"]
-    before = len(log.events())
-    log.name_classes(log.classes())
-    assert len(log.events()) == before
-    log.name_classes(log.classes())
-    assert len(log.events()) == before
-    log.name_classes(["odd", "1", 1, "ok", "fraud"])
-    assert log.classes() == ["odd", "1", 1, "ok", "fraud"]
-    assert log.labels() == {"n": "ok"}
-    assert log.undo().label == "ok"
 
 
 @pytest.mark.parametrize(("kind", "mode"), [("nfs4", "delete"), ("fuse.sshfs", "delete"), ("ext4", "wal")])
@@ -503,12 +474,12 @@ def test_uniform_audits_are_pooled_on_import() -> None:
     log.draw_audit({"a": 6.0, "b": 6.0})
     noon = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     second = [Annotation(node, None, Kind.AUDIT, text="5.0", time=noon) for node in "cd"]
-    assert log.add(second).audit == 2
+    assert add_annotations(log, second).audit == 2
     assert log.audit() == dict.fromkeys("abcd", 3.0), "2 of 12, then 2 of 10: 4 of 12"
     n_events = len(log.events())
-    assert log.add(second).known_audit == 2
+    assert add_annotations(log, second).known_audit == 2
     assert len(log.events()) == n_events, "added once"
-    log.add([Annotation("e", None, Kind.AUDIT, text="4.0"), Annotation("f", None, Kind.AUDIT, text="1.0")])
+    add_annotations(log, [Annotation("e", None, Kind.AUDIT, text="4.0"), Annotation("f", None, Kind.AUDIT, text="1.0")])
     assert log.audit() == {**dict.fromkeys("abcd", 3.0), "e": 4.0, "f": 1.0}
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import json
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
-
-from featprop.ids import name_to_text
 
 
 class Kind(StrEnum):
@@ -88,13 +84,6 @@ class Annotation:
         if other is None or (self.kind, self.annotator) != (other.kind, other.annotator):
             return False
         return is_same(self.label, other.label) and (self.kind is Kind.LABEL or self.text == other.text)
-
-    def import_key(self) -> str:
-        """Return a key that equal content always gets."""
-        label = None if self.label is None else name_to_text(self.label)
-        content = [self.kind, name_to_text(self.node), label, self.text, self.annotator, time_to_text(self.time)]
-        digest = hashlib.blake2b(json.dumps([*content, self.key]).encode(), digest_size=16).hexdigest()
-        return f"import {digest}"
 
 
 def is_same(label: Hashable, other: Hashable) -> bool:

@@ -13,16 +13,15 @@ from __future__ import annotations
 import datetime as dt
 import json
 import uuid
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from featprop.errors import LabelError, first_five
 from featprop.ids import is_missing, name_from_text, name_to_text
-from featprop.labels.agreement import Consensus, consensus, pool_audits
-from featprop.labels.annotation import VOTES, Annotation, Kind, is_same, time_to_text, to_milliseconds
+from featprop.labels.agreement import Consensus, consensus
+from featprop.labels.annotation import Annotation, Kind, is_same, time_to_text, to_milliseconds
 from featprop.labels.store import EventStore, Result, in_transaction
 
 COLUMNS = "node, label, kind, annotator, time, round, source, key, text, number, undoes"
@@ -45,29 +44,6 @@ class Details(TypedDict, total=False):
     round: int
     source: str
     key: str
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What happened to annotations from elsewhere."""
-
-    taken: int = 0  # number of labels and verdicts added
-    skipped: int = 0  # number of skips added
-    notes: int = 0  # number of notes added
-    audit: int = 0  # number of audited nodes added
-    known_audit: int = 0  # number of audited nodes that the log has already or has labels of
-    repeated: int = 0  # number of annotations that hold in the log already
-    superseded: int = 0  # number of those imported before, or older than what the same person says now
-    unanswered: int = 0  # number of nodes listed without an answer
-    unknown_nodes: tuple[Hashable, ...] = ()  # nodes that are not in the graph
-    unknown_classes: tuple[Hashable, ...] = ()  # labels that are not among the classes
-    unclear: tuple[str, ...] = ()  # what else was left out, in a few words each
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether nothing of the file is in the log."""
-        said = self.taken + self.skipped + self.notes + self.repeated + self.superseded
-        return not said + self.audit + self.known_audit
 
 
 class LabelLog(EventStore):
@@ -99,7 +75,7 @@ class LabelLog(EventStore):
         """
         if new.kind in (Kind.LABEL, Kind.VERDICT):
             _check_class(new.label, new.node)
-        before = self._before(new)
+        before = self.find_earlier(new)
         holds = not new.key and before is not None and new.says_same(before) and new.text == before.text
         if not self._was_sent(new) and not holds:
             self._write(new)
@@ -132,7 +108,7 @@ class LabelLog(EventStore):
         """Add the label of each node, all or none; refuse one that contradicts the annotator's own label."""
         for node, label in labels.items():
             new = Annotation(node, label, **details)
-            before = self._before(new)
+            before = self.find_earlier(new)
             if before is not None and before.kind is Kind.LABEL and not is_same(before.label, label):
                 raise LabelError(
                     f"Node {node!r} is already labelled {before.label!r}, not {label!r}.",
@@ -157,77 +133,35 @@ class LabelLog(EventStore):
         return last
 
     @in_transaction
-    def name_classes(self, classes: Iterable[Hashable], *, annotator: str = "") -> None:
-        """Record the classes in their order, by name or as entries; other classes of the log follow them.
-
-        A class keeps its key and its description unless the entry has others.
-        """
-        known = {name_to_text(each.name): each for each in self.class_entries()}
-        listed = {}
-        for given in classes:
-            entry = given if isinstance(given, ClassEntry) else ClassEntry(given)
-            old = known.pop(name_to_text(entry.name), entry)
-            listed[name_to_text(entry.name)] = ClassEntry(
-                entry.name, entry.key or old.key, entry.description or old.description
-            )
-        self._list_classes([*listed.values(), *known.values()], annotator)
+    def set_classes(self, classes: Iterable[Hashable | ClassEntry], *, annotator: str = "") -> None:
+        """Record the classes in their order, by name or as entries; a class that answers use must be among them."""
+        given = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
+        entries = {name_to_text(each.name): each for each in given}
+        rows = [(text, each.key, each.description) for text, each in entries.items()]
+        if rows == self.query("SELECT name, key, description FROM classes ORDER BY rowid"):
+            return
+        for each in given:
+            _check_class(each.name)
+        listed = json.dumps([dict(zip(ClassEntry._fields, row, strict=True)) for row in rows], ensure_ascii=False)
+        used = self.query(
+            "SELECT node, label FROM answers WHERE holds AND label NOT IN (SELECT value ->> 'name' FROM json_each(?))",
+            listed,
+        )
+        if used:
+            node, name = map(parse_label, used[0])
+            count = f"{len(used):,} {'answer uses' if len(used) == 1 else 'answers use'}"
+            message = f"The class {name!r} cannot be removed: {count} it."
+            hint = "Merge it into another class instead."
+            raise LabelError(message, hint=hint, node=node, value=name)
+        self._write(Annotation(None, None, Kind.CLASSES, annotator, text=listed))
 
     @in_transaction
     def rename_class(self, old: Hashable, new: Hashable, *, annotator: str = "") -> None:
         """Rename a class in all annotations so far; to merge two classes, rename one to the other."""
         _check_class(new)
-        self._check_has_class(old)
+        if not self.query("SELECT 1 FROM classes WHERE name = ?", name_to_text(old)):
+            raise LabelError(f"The label log has no class {old!r}.", value=old)
         self._write(Annotation(None, new, Kind.RENAME, annotator, text=name_to_text(old)))
-
-    @in_transaction
-    def describe_class(self, name: Hashable, *, key: str = "", description: str = "", annotator: str = "") -> None:
-        """Record the key and the description of a class."""
-        entries = {name_to_text(each.name): each for each in self.class_entries()}
-        entries[name_to_text(name)] = ClassEntry(name, key, description)
-        self._list_classes(entries.values(), annotator)
-
-    @in_transaction
-    def remove_class(self, name: Hashable, *, annotator: str = "") -> None:
-        """Remove a class that no current answer uses."""
-        self._check_has_class(name)
-        used = self.query("SELECT node FROM answers WHERE holds AND label = ?", name_to_text(name))
-        if used:
-            count = f"{len(used):,} {'answer uses' if len(used) == 1 else 'answers use'}"
-            message = f"The class {name!r} cannot be removed: {count} it."
-            hint = "Merge it into another class instead."
-            raise LabelError(message, hint=hint, node=parse_label(used[0][0]), value=name)
-        kept = (each for each in self.class_entries() if not is_same(each.name, name))
-        self._list_classes(kept, annotator)
-
-    @in_transaction
-    def add(self, annotations: Iterable[Annotation]) -> Imported:
-        """Add annotations from elsewhere, such as `featprop.labels.read` returns, all or none, with their times.
-
-        Adding the same annotations twice changes nothing, whatever happened in between: an annotation that was added
-        once is not added again, nor is one that is older than what the same person says now. Uniform audits are pooled.
-        """
-        found = list(getattr(annotations, "annotations", annotations))
-        before = self.audit()
-        results = Counter((each.kind, self._add(each)) for each in found)
-        drawn = self.audit()
-        new = {node: weight for node, weight in drawn.items() if node not in before}
-        for node, weight in pool_audits([before, new]).items():
-            if drawn[node] != weight:
-                self._write(Annotation(node, None, Kind.AUDIT, text=repr(weight)))
-
-        def count(result: str) -> int:
-            return sum(times for (kind, what), times in results.items() if what == result and kind is not Kind.AUDIT)
-
-        audit = results[Kind.AUDIT, "added"]
-        return Imported(
-            taken=results[Kind.LABEL, "added"] + results[Kind.VERDICT, "added"],
-            skipped=results[Kind.SKIP, "added"],
-            notes=results[Kind.NOTE, "added"],
-            audit=audit,
-            known_audit=len({each.node for each in found if each.kind is Kind.AUDIT}) - audit,
-            repeated=count("repeated"),
-            superseded=count("superseded"),
-        )
 
     @in_transaction
     def draw_audit(self, weights: Mapping[Hashable, float], *, annotator: str = "", round: int = 0) -> None:
@@ -370,48 +304,13 @@ class LabelLog(EventStore):
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._failure(error) from error
 
-    def _before(self, new: Annotation) -> Annotation | None:
+    def find_earlier(self, new: Annotation) -> Annotation | None:
         """Return what an answer or verdict would replace, or a note that says the same."""
         if new.kind is Kind.NOTE:
             return next((note for note in self.notes_of(new.node) if new.says_same(note)), None)
         is_verdict = new.kind is Kind.VERDICT
         held = [each for each in self.holding_of(new.node) if (each.kind is Kind.VERDICT) == is_verdict]
         return next((each for each in held if is_verdict or each.annotator == new.annotator), None)
-
-    def _add(self, new: Annotation) -> str:
-        """Add an annotation from elsewhere inside a transaction, and return what happened to it."""
-        if new.kind is Kind.AUDIT:
-            return self._add_draw(new)
-        query = "SELECT {} FROM events WHERE node = ? AND annotator = ? AND kind != 'undo'"
-        alike = [each for each in self._select(query, name_to_text(new.node), new.annotator) if new.says_same(each)]
-        before = self._before(new)
-        if new.says_same(before):
-            return "repeated"
-        key = new.import_key()
-        is_older = before is not None and before.time and new.time is not None and new.time < before.time
-        was_added = bool(self.query("SELECT 1 FROM events WHERE key = ?", key))
-        if is_older or was_added or any(each.time == new.time for each in alike) or self._was_undone(new):
-            return "superseded"
-        was_edited = before is not None and before.time == new.time
-        self._write(replace(new, time=None if was_edited else new.time, key=key))
-        return "added"
-
-    def _was_undone(self, new: Annotation) -> bool:
-        """Return whether an answer of the same person at the same time was undone, whatever its class is called now."""
-        if new.time is None or new.kind not in VOTES:
-            return False
-        query = """SELECT 1 FROM events WHERE node = ? AND annotator = ? AND kind = ? AND time = ?
-            AND number NOT IN (SELECT number FROM answers)"""
-        time = time_to_text(to_milliseconds(new.time))
-        return bool(self.query(query, name_to_text(new.node), new.annotator, new.kind, time))
-
-    def _add_draw(self, new: Annotation) -> str:
-        """Add that a node was drawn elsewhere, unless it is or was in the audit here, or has a label."""
-        drawn = self.query("SELECT 1 FROM events WHERE node = ? AND kind = 'audit'", name_to_text(new.node))
-        if drawn or any(each.kind is not Kind.SKIP for each in self.holding_of(new.node)):
-            return "superseded"
-        self._write(replace(new, key=new.import_key()))
-        return "added"
 
     def _was_sent(self, new: Annotation) -> bool:
         """Return whether this event is in the log under its key; another event under that key is an error."""
@@ -427,19 +326,6 @@ class LabelLog(EventStore):
                 )
             return True
         return False
-
-    def _check_has_class(self, name: Hashable) -> None:
-        if not self.query("SELECT 1 FROM classes WHERE name = ?", name_to_text(name)):
-            raise LabelError(f"The label log has no class {name!r}.", value=name)
-
-    def _list_classes(self, entries: Iterable[ClassEntry], annotator: str) -> None:
-        """Write the classes, unless the log has them in this order already."""
-        rows = [(name_to_text(each.name), each.key, each.description) for each in entries]
-        if rows != self.query("SELECT name, key, description FROM classes ORDER BY rowid"):
-            for name, *_ in rows:
-                _check_class(parse_label(name))
-            text = json.dumps([dict(zip(ClassEntry._fields, row, strict=True)) for row in rows], ensure_ascii=False)
-            self._write(Annotation(None, None, Kind.CLASSES, annotator, text=text))
 
     def _write(self, new: Annotation) -> None:
         """Write one event inside a transaction."""

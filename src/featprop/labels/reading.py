@@ -1,7 +1,6 @@
 """Read what people said: sheets, label logs, exports of other tools, or the graph's own labels.
 
-`read` is strict: what it cannot understand is an error. `import_labels` adds what fits to a label log and reports the
-rest.
+`read` is strict: what it cannot understand is an error. `featprop.labels.importing` adds what fits to a label log.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ from numpy.typing import NDArray
 
 from featprop.errors import FileError, GraphError, LabelError, first_five
 from featprop.graph import Graph
-from featprop.ids import as_array
 from featprop.labels.agreement import consensus, describe_agreement, find_conflicts, pool_audits
 from featprop.labels.annotation import AUDIT, VOTES, Annotation, Kind
 from featprop.labels.classes import check_allowed, interpret, warn_of_single_labels
-from featprop.labels.log import Imported, LabelLog
+from featprop.labels.log import LabelLog
 from featprop.labels.rows import Rows, read_id_rows, read_rows
 from featprop.sources.naming import name_of
 
@@ -127,53 +125,10 @@ def read(
     return found if use_audit else _split_audit(found, sources)
 
 
-def import_labels(
-    labels: LabelLog,
-    path: PathLike,
-    graph: Graph | None = None,
-    classes: Iterable[Hashable] | None = None,
-    *,
-    annotator: str = "",
-) -> Imported:
-    """Import the annotations of a file into a label log.
-
-    The file may have any format that `featprop.labels.read` accepts. Importing it twice changes nothing.
-
-    Parameters
-    ----------
-    labels
-        The label log.
-    path
-        The file.
-    graph
-        The graph: annotations of other nodes are left out. Without it, all are added.
-    classes
-        The classes there may be: other labels are left out.
-    annotator
-        Who answered, where the file does not say.
-    """
-    rows = read_rows(Path(path), None if graph is None else graph.id_name)
-    if graph is not None:
-        _match(rows, graph.ids)
-    else:
-        _match(rows, as_array(list({each.node for each in labels.events() if each.node is not None})), keep=True)
-    before = [each.label for each in labels.holding() if each.label is not None]
-    refused = interpret([rows], before, () if graph is None else graph.classes, classes)
-    found = [replace(each, annotator=each.annotator or annotator) for each in rows.annotations]
-    kept, contradictions = _drop_contradictions(found)
-    return replace(
-        labels.add(kept),
-        unanswered=len(rows.blank),
-        unknown_nodes=tuple(rows.unknown_nodes),
-        unknown_classes=tuple(dict.fromkeys(each.label for each in refused)),
-        unclear=(*rows.unclear, *contradictions),
-    )
-
-
 def read_ids(path: PathLike, graph: Graph) -> list[Hashable]:
     """Read the distinct node ids of a table with an ``id`` column, in its order."""
     rows = read_id_rows(Path(path), graph.id_name)
-    _match(rows, graph.ids)
+    match_nodes(rows, graph.ids)
     _check_clear(rows, graph)
     if not rows.blank:
         raise GraphError(f"{path} lists no nodes.", path=path, column="id")
@@ -192,7 +147,7 @@ def _read_source(path: Path, graph: Graph) -> Rows:
     """Read a file of any format."""
     if not is_log(path):
         rows = read_rows(path, graph.id_name)
-        _match(rows, graph.ids)
+        match_nodes(rows, graph.ids)
         return rows
     if not path.is_file():
         raise FileError(f"There is no label log {path}.", path=path)
@@ -226,7 +181,7 @@ def _own_rows(graph: Graph) -> Rows:
     return Rows(Path("graph"), cells)
 
 
-def _match(rows: Rows, ids: NDArray[Any], *, keep: bool = False) -> None:
+def match_nodes(rows: Rows, ids: NDArray[Any], *, keep: bool = False) -> None:
     """Replace the names of nodes by ids, and set those aside that stand for none, unless they are to be kept."""
     nodes = list(dict.fromkeys([*(each.node for each in rows.annotations), *rows.blank]))
     written_like = _find_ids(nodes, ids)
@@ -319,18 +274,3 @@ def _split_audit(found: Labels, sources: Sequence[Rows]) -> Labels:
     logger.info("Audit: %d of %d nodes labelled; no model learns from them", len(audited), len(audit))
     asked = [node for node in found.asked if node not in audit]
     return replace(found, labels=labels, asked=asked, audit=audit, audited=audited)
-
-
-def _drop_contradictions(found: Sequence[Annotation]) -> tuple[list[Annotation], list[str]]:
-    """Drop different labels of one person for one node if no time says which is the last."""
-    labels: dict[tuple[Kind, Hashable, str], dict[Hashable, None]] = {}
-    for each in found:
-        if each.time is None and each.label is not None:
-            labels.setdefault((each.kind, each.node, each.annotator), {})[each.label] = None
-    torn = {which: names for which, names in labels.items() if len(names) > 1}
-    kept = [each for each in found if each.time is not None or (each.kind, each.node, each.annotator) not in torn]
-    named = [
-        f"node {node!r}: {' and '.join(map(repr, names))}{f' by {who}' if who else ''}"
-        for (_, node, who), names in torn.items()
-    ]
-    return kept, named

@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cache, wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from featprop.errors import FileError, quote_error
 from featprop.files import unused_name
@@ -156,7 +156,7 @@ class EventStore:
                 self._connection = _connect_read_only(self.path)
             else:
                 self._connection = _connect(self.path or ":memory:")
-            is_new = self._is_new(read_only)
+            is_new = self._check_schema(may_be_new=not read_only)
             if not read_only:
                 self._set_journal()
             if is_new:
@@ -187,19 +187,16 @@ class EventStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _is_new(self, read_only: bool) -> bool:
-        """Return whether to create the tables; refuse other databases, versions, and foreign views or triggers.
+    def _check_schema(self, *, may_be_new: bool) -> bool:
+        """Return whether the database is empty; refuse others, other versions, and foreign views or triggers.
 
         A foreign view may never end, and a trigger may write.
         """
         found = _fingerprint(self._connection)
-        if found == EMPTY and not read_only:
-            return True
-        if found != _own_fingerprint():
-            raise FileError(
-                f"{self.path} is not a label log of this version of featprop.", hint="Use another file.", path=self.path
-            )
-        return False
+        if found != _own_fingerprint() and not (may_be_new and found == EMPTY):
+            message = f"{self.path} is not a label log of this version of featprop."
+            raise FileError(message, hint="Use another file.", path=self.path)
+        return found == EMPTY
 
     def _set_journal(self) -> None:
         kind = "" if self.path is None else file_system(self.path)
@@ -241,16 +238,13 @@ class EventStore:
                 raise self._failure(error) from error
 
     def transact(self, work: Callable[[], Result]) -> Result:
-        """Run `work` in a transaction and return its result; an error in it undoes all that it did.
+        """Run `work` in a transaction and return its result; an error undoes all that it did.
 
         Inside another transaction, it becomes part of that one.
         """
         with self._lock:
             if self._is_writing:
-                result, refusal = self._try(work)
-                if refusal is not None:
-                    raise refusal
-                return cast(Result, result)
+                return work()
             done: Future[Result] = Future()
             self.transact_together([(work, done)])
         return done.result()

@@ -213,7 +213,7 @@ class Session:
             if found is not None:
                 return found, False
             added = typed_name(name)
-            self.log.name_classes([*classes, added], annotator=annotator)
+            self.log.set_classes([*classes.entries, ClassEntry(added)], annotator=annotator)
             return added, True
 
     def rename_class(self, old: Hashable, name: str, annotator: str = "") -> Hashable:
@@ -232,13 +232,19 @@ class Session:
 
     def remove_class(self, name: Hashable, annotator: str = "") -> None:
         """Remove a class without labels."""
-        self.log.remove_class(self.classes.meant(name), annotator=annotator)
+        with self.log.locked():
+            classes = self.classes
+            removed = name_to_text(classes.meant(name))
+            kept = [each for each in classes.entries if name_to_text(each.name) != removed]
+            self.log.set_classes(kept, annotator=annotator)
 
     def describe_class(self, name: Hashable, description: str, annotator: str = "") -> None:
         """Describe a class for the annotators."""
-        classes = self.classes
-        entry = classes.entries[classes.codes[name_to_text(classes.meant(name))]]
-        self.log.describe_class(entry.name, key=entry.key, description=description, annotator=annotator)
+        with self.log.locked():
+            classes = self.classes
+            code = classes.codes[name_to_text(classes.meant(name))]
+            classes.entries[code] = classes.entries[code]._replace(description=description)
+            self.log.set_classes(classes.entries, annotator=annotator)
 
     def _name_classes(self, given: Sequence[ClassEntry]) -> dict[str, tuple[str, str]]:
         """Store the classes of the session, and return the old and new keys of classes whose key moved."""
@@ -246,11 +252,16 @@ class Session:
         names = match_known_classes([each.name for each in given], list(before))
         for name in names:
             Classes(ClassEntry(other) for other in names if str(other) != str(name)).find(str(name))
-        self.log.name_classes(each._replace(name=name) for name, each in zip(names, given, strict=True))
+        known = {name_to_text(each.name): each for each in before.entries}
+        entries = []
+        for name, each in zip(names, given, strict=True):
+            old = known.pop(name_to_text(name), each)
+            entries.append(ClassEntry(name, each.key or old.key, each.description or old.description))
+        self.log.set_classes([*entries, *known.values()])
         now = self.classes
         new = dict(zip(now.codes, now.shortcuts(), strict=True))
-        old = zip(before, before.codes, before.shortcuts(), strict=True)
-        return {str(name): (key, new[text]) for name, text, key in old if key != new[text]}
+        shown = zip(before, before.codes, before.shortcuts(), strict=True)
+        return {str(name): (key, new[text]) for name, text, key in shown if key != new[text]}
 
     # What holds now
 
