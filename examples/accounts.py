@@ -1,9 +1,10 @@
-"""Accounts that pay each other, some of them fraudulent: tables to try every command of the documentation on.
+"""Accounts that pay each other, some of them fraudulent: the example data of the documentation.
 
     python examples/accounts.py               # writes my-graph/nodes.csv and my-graph/edges.csv
-    python examples/accounts.py picks.csv     # does what a person does: fills the label column of a sheet
+    python examples/accounts.py picks.csv     # fills the label column of a sheet, as a person would
 
-80 of 1,000 accounts are fraudulent, in rings of ten that pay each other; the others pay within their country.
+80 of 1,000 accounts are fraudulent, in rings of ten that pay each other; the others pay within
+their country.
 """
 
 import sys
@@ -16,7 +17,7 @@ ACCOUNTS, FRAUDS, RING = 1_000, 80, 10
 
 
 def made_tables(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str]]:
-    """Return accounts with columns of every kind, payments, and what an investigator would find."""
+    """Return accounts with columns of every kind, payments, and the class of each account."""
     draw = np.random.default_rng(seed)
     fraud = np.isin(np.arange(ACCOUNTS), draw.choice(ACCOUNTS, FRAUDS, replace=False))
     country = draw.choice(["DE", "FR", "NL", "CY", "LT"], ACCOUNTS, p=[0.5, 0.2, 0.15, 0.1, 0.05])
@@ -59,9 +60,7 @@ def write(folder: Path) -> None:
     texts = {"nodes.csv": accounts.to_csv(index=False), "edges.csv": payments.to_csv(index=False)}
     for path in sorted(folder.glob("[!.]*")):
         if not path.is_file() or path.read_bytes() != texts.get(path.name, "").encode():
-            sys.exit(
-                f"{path} is not from this script, so nothing was written: move {folder} away, or run it elsewhere."
-            )
+            sys.exit(f"{path} was not written by this script. Move {folder} away, or run the script elsewhere.")
     folder.mkdir(exist_ok=True)
     for name, text in texts.items():
         (folder / name).write_bytes(text.encode())

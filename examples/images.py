@@ -15,14 +15,14 @@ print(graph)
 picks = fp.select(graph, budget=40)
 print("label these first:", *picks.nodes[:10])
 
-labels = digit[picks.nodes]  # here a person looks at 40 images
+labels = digit[picks.nodes]  # a person would look at 40 images
 model = fp.GraphRidge().fit(graph, picks.nodes, labels)
 others = np.setdiff1d(np.arange(len(digit)), picks.nodes)
 right = np.mean(model.predict(graph)[others] == digit[others])
-print(f"{right:.0%} of the other {len(others):,} digits are named right")
-print("without knowing the truth:", fp.evaluate.estimate(graph, model))
+print(f"{right:.0%} of the other {len(others):,} digits are predicted correctly")
+print("estimated from the labels:", fp.evaluate.estimate(graph, model))
 
 slip = labels.copy()
 slip[7] = (slip[7] + 1) % 10  # a person mistypes one label
-diagnostics = fp.evaluate.diagnose(graph, fp.GraphRidge().fit(graph, picks.nodes, slip))
-print(f"mistyped: image {picks.nodes[7]}; most suspect label: {diagnostics.wrong_labels[0]}")
+found = fp.evaluate.diagnose(graph, fp.GraphRidge().fit(graph, picks.nodes, slip))
+print(f"mistyped: image {picks.nodes[7]}; most suspect label:\n  {found.wrong_labels[0]}")

@@ -1,7 +1,7 @@
-"""What are these papers about? You have titles, years and citations, and look up the field of a few papers.
+"""What are these papers about? You have titles, years and citations, and look up a few fields.
 
-The papers are synthetic: some title words are shared by all fields, others belong to one, and most citations stay
-within a field.
+The papers are synthetic: some title words are shared by all fields, others belong to one, and most
+citations stay within a field.
 """
 
 import numpy as np
@@ -17,7 +17,8 @@ FIELDS = {
     "theory": "bound proof complexity convex regret optimal lower random",
     "graphs": "node edge community embedding link spectral walk degree",
 }
-SHARED = "learning deep model data fast robust new method analysis large neural approach efficient towards"
+SHARED = "learning deep model data fast robust new method analysis large neural approach efficient "
+SHARED += "towards"
 
 
 def made_papers(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
@@ -29,9 +30,11 @@ def made_papers(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     titles = []
     for own in field:
         other = draw.integers(len(names))
-        title = [*draw.choice(SHARED.split(), 4), draw.choice(words[own]), draw.choice(words[other])]
+        title = [*draw.choice(SHARED.split(), 4)]
+        title += [draw.choice(words[own]), draw.choice(words[other])]
         titles.append(" ".join(draw.permutation(title)).capitalize())
-    papers = pd.DataFrame({"id": range(PAPERS), "title": titles, "year": draw.integers(2010, 2026, PAPERS)})
+    years = draw.integers(2010, 2026, PAPERS)
+    papers = pd.DataFrame({"id": range(PAPERS), "title": titles, "year": years})
     cited = [
         (paper, draw.choice(np.flatnonzero((field == field[paper]) | (draw.random(PAPERS) < 0.2))))
         for paper in range(PAPERS)

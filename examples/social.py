@@ -1,4 +1,4 @@
-"""Who sides with whom? Zachary's karate club: 34 members, who spends time with whom, and a quarrel.
+"""Who sides with whom? Zachary's karate club: 34 members, their meetings, and a quarrel.
 
 Members have no attributes, so each one gets a separate feature column.
 """
@@ -23,6 +23,5 @@ for member, side in asked.items():
 model = fp.GraphRidge().fit(graph, list(asked), list(asked.values()))
 sides = dict(zip(club, model.predict(graph), strict=True))
 nx.set_node_attributes(club, sides, "predicted")
-right = sum(data["predicted"] == data["club"] for _, data in club.nodes(data=True))
-print(f"{right} of {len(club)} members are where they went")
-print("wrong:", *[member for member, data in club.nodes(data=True) if data["predicted"] != data["club"]])
+wrong = [member for member, side in sides.items() if side != club.nodes[member]["club"]]
+print(f"{len(club) - len(wrong)} of {len(club)} members are predicted correctly; wrong:", *wrong)

@@ -65,7 +65,7 @@ def draw_papers() -> str:
 def draw_pyg() -> str:
     """Return the mean and the range of the accuracy of each split."""
     printed = (PRINTED / "pyg.txt").read_text(encoding="utf-8")
-    rows = re.findall(r"^(\w+Split) .*: (\d+)% .* from (\d+)% to (\d+)%$", printed, re.MULTILINE)
+    rows = re.findall(r"^(\w+Split) .* accuracy (\d+)%, from (\d+)% to (\d+)%$", printed, re.MULTILINE)
 
     def place(share: str | int) -> float:
         return 160 + 440 * (int(share) - FIRST_SHARE) / (100 - FIRST_SHARE)

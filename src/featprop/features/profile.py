@@ -71,6 +71,7 @@ YES_NO = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("0", "1"), ("off", "on"),
     ("nein", "ja"), ("non", "oui"), ("no", "sí"), ("no", "si"),
 )  # fmt: skip
+MAX_EXAMPLES = 2
 MAX_EXAMPLE_CHARS = 20
 INDEX_NAMES = re.compile(r"__index_level_\d+__|Unnamed: 0|")
 """Names that pandas gives to an index without a name; its CSV files leave the name of the column empty."""
@@ -230,9 +231,9 @@ def describe_values(values: pa.Array) -> str:
     if pa.types.is_string(values.type) or pa.types.is_boolean(values.type):
         counts = pc.value_counts(text.drop_null())
         order = pc.sort_indices(counts.field("counts"), sort_keys=[("", "descending")])
-        first = counts.field("values").take(order[:3]).to_pylist()
+        first = counts.field("values").take(order[:MAX_EXAMPLES]).to_pylist()
         shown = [shorten(value, MAX_EXAMPLE_CHARS) for value in first]
-        return f"{len(counts):,}: {', '.join(shown)}{', …' if len(counts) > 3 else ''}" if first else ""
+        return f"{len(counts):,}: {', '.join(shown)}{', …' if len(counts) > MAX_EXAMPLES else ''}" if first else ""
     if holds_numbers(values.type):
         numbers = read_numbers(values)
         numbers = numbers[~np.isnan(numbers)]
