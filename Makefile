@@ -35,15 +35,17 @@ dist: $(INSTALLED)  ## build sdist and wheel in dist/, and test the wheel alone 
 versions: $(INSTALLED)  ## run all tests with the oldest and newest dependencies and every installed Python
 	$(BIN)/python constraints/try_versions.py
 
-paper: $(INSTALLED)  ## run the paper's experiments and write report/report.html; resumes where it stopped
+paper: $(INSTALLED)  ## run the paper's experiments, write report/report.html and update docs/reproduction.md; resumes
 	$(BIN)/featprop experiments run $(patsubst %,--settings %,$(wildcard experiments/*.toml)) --out experiments/results
 	$(BIN)/featprop experiments report experiments/results --out report --force
+	$(BIN)/python benchmarks/pages.py report docs/reproduction.md
 
 bench-default: $(INSTALLED)  ## compare the default with other strategies and update docs/default.md; resumes where it stopped
 	$(BIN)/python benchmarks/made_graphs.py --out experiments/default/graphs
 	$(BIN)/featprop experiments run --settings experiments/default/default.toml --reuse experiments/results --out experiments/default/results
 	$(BIN)/featprop experiments run --settings experiments/default/made.toml --settings experiments/default/made-cosine.toml --out experiments/default/made
-	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --force --into docs/default.md
+	$(BIN)/featprop experiments report experiments/default/results experiments/default/made experiments/results --out report/default --force
+	$(BIN)/python benchmarks/pages.py report/default docs/default.md
 	$(BIN)/python benchmarks/robustness.py --run --into docs/default.md
 	$(BIN)/python benchmarks/constants.py --run --into docs/default.md
 

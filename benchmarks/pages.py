@@ -1,7 +1,16 @@
-"""Stored results of benchmarks, their tables, and the pages that show them."""
+"""Stored results of benchmarks, their tables, and the pages that show them.
+
+    python benchmarks/pages.py REPORT PAGE    # takes tables and figures from `featprop experiments report`
+
+A page has a table between ``<!-- table NAME -->`` and ``<!-- /table NAME -->``, and shows figures of the folder
+``figures`` next to it.
+"""
 
 import argparse
 import json
+import re
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +46,22 @@ def show(mark, text, page=None):
     """Print a table, and replace the text between its marks in a page."""
     print(f"\n{mark}\n{text}")
     if page:
-        marks = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-        before, rest = page.read_text(encoding="utf-8").split(marks[0])
-        page.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{rest.split(marks[1])[1]}", encoding="utf-8")
+        replace(mark, text, page)
+
+
+def replace(mark, text, page):
+    marks = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, rest = page.read_text(encoding="utf-8").split(marks[0])
+    page.write_text(f"{before}{marks[0]}\n{text}\n{marks[1]}{rest.split(marks[1])[1]}", encoding="utf-8")
+
+
+def update(page, report):
+    """Update the tables and figures of a page from a report of experiments."""
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"<!-- table (\S+) -->", text):
+        replace(f"table {name}", (report / "tables" / f"{name}.md").read_text(encoding="utf-8").rstrip(), page)
+    for figure in re.findall(r"\]\((figures/\S+\.svg)\)", text):
+        shutil.copy(report / figure, page.parent / figure)
 
 
 def command(description):
@@ -66,3 +88,7 @@ def run_parts(description, path, graphs, parts, measure, tables):
                 path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     for name, make in tables.items():
         show(f"{path.stem} {name}", make(lines), given.into)
+
+
+if __name__ == "__main__":
+    update(Path(sys.argv[2]), Path(sys.argv[1]))

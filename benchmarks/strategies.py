@@ -12,7 +12,7 @@ import json
 import subprocess
 import sys
 
-from featprop.experiments.paper import SECONDS
+from featprop.experiments.paper import printed_seconds
 from featprop.strategies import available_strategies
 
 CHOOSE = """
@@ -67,8 +67,8 @@ def main() -> None:
         for name in names:
             found = measured(name, data, arguments.budget)
             base = found["seconds"] if name == "featprop" else base
-            paper = SECONDS.get((name, data))
-            ratio = f"{paper / SECONDS['featprop', data]:.2f}" if paper else ""
+            paper, ours = printed_seconds(name, data), printed_seconds("featprop", data)
+            ratio = f"{paper / ours:.2f}" if paper and ours else ""
             if name == "coreset-mip" and data == "pubmed":
                 ratio = "out of time"
             print(

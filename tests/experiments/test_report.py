@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from featprop.errors import FileError
-from featprop.experiments.report import Report, update_page, write_report
+from featprop.experiments.report import Report, write_report
 from featprop.experiments.results import Result, append_results
 from tests.helpers import HtmlPage, raises
 
@@ -85,14 +85,3 @@ def test_report_is_deterministic_and_keeps_existing_files(line: Make, tmp_path: 
     assert len(files) > 10
     write_report([results], out, force=True)
     assert {path: path.read_bytes() for path in out.rglob("*.*")} == files
-
-
-def test_markdown_page_is_updated(report: Report, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    figure = "figures/curves-macro-f1-gcn-paper.svg"
-    page.write_text(f"<!-- table macro-f1-gcn-paper -->\n<!-- end -->\n\n![scores]({figure})\n", encoding="utf-8")
-    update_page(page, report.tables, report.drawings)
-    assert (report.page.parent / "tables/macro-f1-gcn-paper.md").read_text() in page.read_text()
-    assert (tmp_path / figure).read_text() == (report.page.parent / figure).read_text()
-    with raises(FileError, path=tmp_path / "missing.md"):
-        update_page(tmp_path / "missing.md", report.tables, report.drawings)

@@ -109,5 +109,5 @@ def test_schedule_is_part_of_the_cell() -> None:
         return {cell for trial in plan_trials(settings, GRAPHS) for cell in trial.cells()}
 
     shared = cells([10, 40]) & cells([10, 20, 40])
-    assert {cell.budget for cell in shared if cell.strategy == "age"} == {10}
-    assert {cell.budget for cell in shared if cell.strategy == "random"} == {10, 40}
+    assert {cell.budget for cell in shared if cell.strategy.name == "age"} == {10}
+    assert {cell.budget for cell in shared if cell.strategy.name == "random"} == {10, 40}

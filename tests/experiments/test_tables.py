@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from featprop.errors import FileError
 from featprop.experiments.figures import KINDS, Drawing, error_against_loss, model_comparison, strategy_curves
-from featprop.experiments.report import build_drawings, build_tables, rank_strategies, replace_tables
+from featprop.experiments.report import build_drawings, build_tables, rank_strategies
 from featprop.experiments.results import Result
 from featprop.experiments.summary import Results, Runs, paired_test
 from featprop.experiments.tables import (
@@ -195,16 +195,6 @@ def test_calibration_error_is_averaged_over_seeds(default_lines: list[Result], l
     without = Results([line("herding", 10, 0, 0.8, model="ridge")])
     assert calibration_table(without) is None
     assert default_table(without, "macro_f1", "paper") is None
-
-
-def test_marked_tables_of_a_page_are_replaced(results: Results) -> None:
-    table = scores(results)
-    page = "Before.\n\n<!-- table macro-f1-gcn-paper -->\nold\n<!-- end -->\n\nAfter.\n"
-    fresh = replace_tables(page, [table])
-    assert fresh == f"Before.\n\n<!-- table macro-f1-gcn-paper -->\n{table.markdown()}<!-- end -->\n\nAfter.\n"
-    assert replace_tables(fresh, [table]) == fresh
-    with raises(FileError, value="nothing"):
-        replace_tables("<!-- table nothing -->\n<!-- end -->", [table])
 
 
 def test_options_of_a_strategy_are_rows(line: Make) -> None:

@@ -85,7 +85,6 @@ def report(
         list[Path], typer.Argument(metavar="RESULTS...", help="Folders of results.", show_default=False)
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("report"),
-    into: Annotated[Path | None, typer.Option(help="Markdown page whose marked tables and figures to update.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files in --out.")] = False,
 ) -> None:
     """Write tables (Markdown, CSV, LaTeX), figures (SVG) and an HTML page of results.
@@ -93,12 +92,10 @@ def report(
     Example: `featprop experiments report results/ --out report/`
     """
     options.check_installed("experiments report", "demo", "jinja2", "matplotlib", "pandas")
-    from featprop.experiments.report import update_page, write_report
+    from featprop.experiments.report import write_report
 
     with showing_progress():
         written = write_report(results, out, force=force)
-        if into:
-            update_page(into, written.tables, written.drawings)
     typer.echo(written.summary)
     typer.echo(f"Report: {written.page}")
 

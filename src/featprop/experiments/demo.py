@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from featprop.active import Selection
 from featprop.datasets import digits
 from featprop.errors import FeatpropError, already_exists
 from featprop.experiments import runner
-from featprop.experiments.figures import embed_svg, figure_to_svg, paired_curves
+from featprop.experiments.figures import Drawing, draw_curves, style_of
 from featprop.experiments.report import write_text
 from featprop.experiments.results import Result, read_results
 from featprop.experiments.settings import Settings
@@ -41,25 +42,17 @@ PAGE_BUDGET = 40
 
 
 class Method(NamedTuple):
-    """A strategy, the model trained on its labels, its title on the page, and what the two are."""
+    """A strategy, the model trained on its labels, and the title of the two."""
 
     strategy: str
     model: str
     title: str
-    description: str
 
 
 METHODS = {
-    "default": Method(
-        DEFAULT_STRATEGY,
-        DEFAULT_MODEL,
-        "Our default",
-        f"our default: the strategy {DEFAULT_STRATEGY}, asked in rounds, and the model {DEFAULT_MODEL}",
-    ),
-    "random": Method(
-        "random", DEFAULT_MODEL, "Random selection", f"nodes selected at random and the model {DEFAULT_MODEL}"
-    ),
-    "paper": Method("featprop", "gcn", "The paper's FeatProp", "the paper's FeatProp and GCN"),
+    "default": Method(DEFAULT_STRATEGY, DEFAULT_MODEL, "Our default"),
+    "random": Method("random", DEFAULT_MODEL, "Random selection"),
+    "paper": Method("featprop", "gcn", "The paper's FeatProp"),
 }
 """The methods compared, by the heads of their columns."""
 
@@ -118,7 +111,8 @@ class Demonstration:
         }
         self.seeds = min(len(runs.seeds) for runs in self.scores["accuracy"].values())
         self.table = budget_table(self.scores)
-        self.headline, *self.detail = summarize_worth(**self.scores["accuracy"])
+        accuracy = self.scores["accuracy"]
+        self.headline, self.detail = summarize_worth(accuracy["default"], accuracy["random"])
 
     def _runs(self, metric: str, method: Method) -> Runs:
         runs = self.results.runs(metric, "digits", method.strategy, method.model, PROTOCOL)
@@ -130,7 +124,9 @@ class Demonstration:
         """Return the finding and the table for a terminal."""
         runs = f"mean ± std of {self.seeds} seeds" if self.seeds > 1 else "one seed"
         title = f"The digits graph, scored on the nodes without a label (percent, {runs})"
-        methods = "\n".join(f"  {name:<9}{method.description}" for name, method in METHODS.items())
+        methods = "\n".join(
+            f"  {name:<9}{method.title}: {method.strategy} and {method.model}" for name, method in METHODS.items()
+        )
         return f"{self.headline}.\n\n{title}\n{methods}\n\n{self.table.text()}"
 
     def page(self) -> str:
@@ -138,19 +134,19 @@ class Demonstration:
         accuracy = self.scores["accuracy"]
         budgets, means = accuracy["default"].budgets, [runs.means for runs in accuracy.values()]
         picks = {name: self._picks(method) for name, method in METHODS.items()}
+        places = tsne_layout(propagate(self.graph, layers=2))
         return render_template(
             "experiments/demo.html.j2",
             command="featprop demo",
             headline=self.headline,
-            detail=" ".join(self.detail),
+            detail=self.detail,
             graph=self.graph,
             seeds=self.seeds,
-            same_each_time=not np.ptp(accuracy["default"].percent, axis=1).any(),
             budgets=budgets,
             tiles=list(zip(budgets, *means, strict=True)),
             methods=METHODS,
             curves=self._curves(),
-            maps=self._maps(picks),
+            maps={name: draw_map(self.graph, places, each, METHODS[name].title) for name, each in picks.items()},
             rounds=self._shown_line(METHODS["default"]).schedule,
             gallery=self._gallery(picks["default"]),
             table=self.table,
@@ -165,30 +161,17 @@ class Demonstration:
         positions = self.graph.positions(self._shown_line(method).nodes)
         return Selection(self.graph.ids[positions], positions, np.empty(0, dtype=np.intp), self.graph)
 
-    def _curves(self) -> dict[str, Markup]:
-        """Return the learning curves by the titles of their metrics, on one scale."""
-        pairs = {name: (method.strategy, method.model) for name, method in METHODS.items()}
-        drawings = {metric: paired_curves(self.results, metric, PROTOCOL, pairs) for metric in METRICS_SHOWN}
-        panels = [axes for drawing in drawings.values() if drawing for axes in drawing.figure.axes]
-        lows, highs = zip(*(axes.get_ylim() for axes in panels), strict=True)
-        for axes in panels:
-            axes.set_ylim(min(lows), max(highs))
-            axes.set_title("", loc="left")
-        return {METRICS[metric]: drawing.html() for metric, drawing in drawings.items() if drawing}
-
-    def _maps(self, picks: Mapping[str, Selection]) -> list[dict[str, Any]]:
-        """Return the maps of the picks with their texts."""
-        places = tsne_layout(propagate(self.graph, layers=2))
-        return [
-            {
-                "name": name,
-                "title": METHODS[name].title,
-                "svg": draw_map(self.graph, places, picked, METHODS[name].title),
-                "misplaced": np.count_nonzero(find_misplaced(self.graph, picked)),
-                "picks": picked,
-            }
-            for name, picked in picks.items()
+    def _curves(self) -> list[Drawing]:
+        """Return the learning curve of each metric."""
+        lines = {
+            (method.strategy, method.model): replace(style_of(self.results, method.strategy), label=name)
+            for name, method in METHODS.items()
+        }
+        drawings = [
+            draw_curves(self.results, metric, PROTOCOL, lines, f"demo-{metric}", METRICS[metric])
+            for metric in METRICS_SHOWN
         ]
+        return [drawing for drawing in drawings if drawing]
 
     def _gallery(self, picks: Selection) -> list[tuple[Markup, int, int]]:
         """Return the image, the digit and the number of represented nodes of every pick, in the order picked."""
@@ -203,10 +186,10 @@ class Demonstration:
 
 def budget_table(scores: Mapping[str, Mapping[str, Runs]]) -> Table:
     """Return runs at each budget side by side: for each metric, runs over the same budgets by their column head."""
-    budgets = next(iter(scores["accuracy"].values())).budgets
+    budgets = [str(budget) for budget in next(iter(scores["accuracy"].values())).budgets]
     blocks = {
         METRICS[metric]: {
-            str(budget): {name: _format_runs(runs, place) for name, runs in by_name.items()}
+            budget: {name: runs.texts(1)[place] for name, runs in by_name.items()}
             for place, budget in enumerate(budgets)
         }
         for metric, by_name in scores.items()
@@ -215,60 +198,35 @@ def budget_table(scores: Mapping[str, Mapping[str, Runs]]) -> Table:
         name=f"by-budget-{PROTOCOL}",
         title="Our default, random selection and the paper, by number of labels",
         note=f"{describe_protocol(PROTOCOL)} Percent, mean ± standard deviation.",
-        blocks={"": {str(budget): {"labels": str(budget)} for budget in budgets}, **blocks},
+        blocks={"": {budget: {"labels": budget} for budget in budgets}, **blocks},
         section=PROTOCOL,
     )
 
 
-def _format_runs(runs: Runs, place: int) -> str:
-    mean = f"{runs.means[place]:.1f}"
-    return f"{mean} ± {runs.deviations[place]:.1f}" if len(runs.seeds) > 1 else mean
+def summarize_worth(default: Runs, random: Runs) -> tuple[str, str]:
+    """Return a headline and a sentence on how many random labels the labels of our default are worth.
 
-
-def summarize_worth(default: Runs, random: Runs, paper: Runs) -> list[str]:
-    """Return a headline and sentences on how many random labels the labels of our default are worth.
-
-    Takes the accuracies of the three `METHODS` over the same budgets.
+    Takes the accuracies of the two over the same budgets.
     """
-    budgets = default.budgets
-    ours, theirs = default.means, random.means
-    comparison = (
-        f"At equal budgets our default is ahead of random selection {_where_ahead(default, random)}, "
-        f"and of the paper's FeatProp and GCN {_where_ahead(default, paper)}."
-    )
-    rows = range(len(budgets))
-    reached = [(row, other) for row in rows for other in rows if ours[row] > theirs[other] and row <= other]
-    if not reached:
-        return ["featprop is not ahead of random selection in this run", comparison]
-    row, other = max(reached, key=lambda pair: budgets[pair[1]] / budgets[pair[0]])
+    budgets, ours, theirs = np.array(default.budgets), default.means, random.means
+    worth = np.where(ours[:, None] > theirs, budgets / budgets[:, None], 0.0)
+    row, other = np.unravel_index(worth.argmax(), worth.shape)
     few, many = budgets[row], budgets[other]
+    if worth[row, other] < 1:
+        return "featprop is not ahead of random selection in this run", ""
     verb = "teach more than" if few == many else "do the work of"
-    return [
+    return (
         f"{few} labels chosen by featprop {verb} {many} chosen at random",
         f"With the {few} labels that it asked for, our default predicts {ours[row]:.1f} % of all other nodes "
         f"correctly; with the labels of {many} random nodes, the same model predicts {theirs[other]:.1f} % correctly.",
-        comparison,
-    ]
+    )
 
 
-def _where_ahead(ours: Runs, theirs: Runs) -> str:
-    ahead = [str(budget) for budget in np.array(ours.budgets)[ours.means > theirs.means]]
-    if len(ahead) in (0, len(ours.budgets)):
-        return "at every budget" if ahead else "at no budget"
-    return f"at {len(ahead)} of {len(ours.budgets)} budgets ({', '.join(ahead)} labels)"
-
-
-def find_misplaced(graph: Graph, picks: Selection) -> NDArray[np.bool_]:
-    """Return whether the nearest pick of each node shows another digit."""
-    digits = np.array(graph.class_names())
-    return np.asarray(digits != digits[picks.positions][picks.nearest])
-
-
-def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method: str) -> Markup:
+def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method: str) -> Drawing:
     """Draw every node in the colour of its digit, the picks large and outlined, misplaced nodes as crosses."""
     digits = np.array(graph.class_names(), dtype=np.intp)
     colours = np.array([colour.light for colour in DIGITS])[digits]
-    misplaced = find_misplaced(graph, picks)
+    misplaced = digits != digits[picks.positions][picks.nearest]
     figure = Figure(figsize=(5.6, 5.6))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
@@ -285,8 +243,12 @@ def draw_map(graph: Graph, places: NDArray[np.float32], picks: Selection, method
         group = places[digits == digit]
         middle = group[np.abs(group - np.median(group, axis=0)).sum(axis=1).argmin()]
         axes.annotate(str(digit), middle, xytext=(0, 15), textcoords="offset points", **style)
-    description = (
-        f"Map of all {graph.n_nodes:,} nodes, grouped by digit, with the {len(picks)} picks of {method}; "
-        f"the nearest pick of {np.count_nonzero(misplaced):,} nodes shows another digit."
+    wrong = f"the nearest pick of {np.count_nonzero(misplaced):,} nodes shows another digit"
+    return Drawing(
+        name=f"map of {method}",
+        title=method,
+        note=f"The distance to the nearest pick is {picks.mean_distance:.2f} on average, {picks.max_distance:.2f} at "
+        f"most; {wrong}.",
+        description=f"Map of all {graph.n_nodes:,} nodes, grouped by digit, with the {len(picks)} picks; {wrong}.",
+        figure=figure,
     )
-    return embed_svg(figure_to_svg(figure, f"map of {method}"), description)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -65,8 +66,12 @@ class Drawing:
 
     @cached_property
     def file(self) -> str:
-        """The text of the SVG file."""
-        return figure_to_svg(self.figure, self.name)
+        """The text of the SVG file, which is deterministic."""
+        text = StringIO()
+        with matplotlib.rc_context({"svg.hashsalt": self.name, "svg.fonttype": "none"}), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "constrained_layout not applied")
+            self.figure.savefig(text, format="svg", metadata=NO_METADATA)
+        return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
 
     @property
     def width(self) -> int:
@@ -89,21 +94,8 @@ class Series:
     width: float = 1.6
 
 
-class Line(NamedTuple):
-    """One line of a figure: its style, strategy and model."""
-
-    series: Series
-    strategy: str
-    model: str
-
-
-def figure_to_svg(figure: Figure, name: str) -> str:
-    """Return a figure as the text of an SVG file. The text is deterministic."""
-    text = StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "constrained_layout not applied")
-        figure.savefig(text, format="svg", metadata=NO_METADATA)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+Lines = Mapping[tuple[str, str], Series]
+"""The lines of a figure: styles by strategy and model."""
 
 
 def embed_svg(drawing: str, description: str) -> Markup:
@@ -135,14 +127,14 @@ def strategy_curves(results: Results, kind: str, metric: str, model: str, protoc
     kinds = {key: _kind_of(variant.name) for key, variant in results.strategies.items()}
     if model not in results.models or kind not in kinds.values():
         return None
-    lines = [
-        Line(style_of(results, key), key, model)
+    lines = {
+        (key, model): style_of(results, key)
         for key, variant in results.strategies.items()
         if kinds[key] == kind or variant.name in baselines
-    ]
+    }
     name = f"{kind}-{metric.replace('_', '-')}-{results.models[model].file}-{protocol}"
     title = title.format(f"{METRICS[metric]} of {results.models[model].title}")
-    return _draw_curves(results, metric, protocol, lines, name, title)
+    return draw_curves(results, metric, protocol, lines, name, title)
 
 
 def _kind_of(strategy: str) -> str:
@@ -154,42 +146,32 @@ def model_comparison(results: Results, metric: str, protocol: str) -> Drawing | 
     strategy = next((key for key, variant in results.strategies.items() if variant.name == "featprop"), None)
     if len(results.models) < 2 or strategy is None:
         return None
-    lines = [Line(style_of(results, model), strategy, model) for model in results.models]
-    name = "-against-".join(results.models[line.model].file for line in reversed(lines))
-    title = f"{' against '.join(line.series.label for line in reversed(lines))} with FeatProp: {METRICS[metric]}"
+    lines = {(strategy, model): style_of(results, model) for model in results.models}
+    models = "-against-".join(variant.file for variant in reversed(results.models.values()))
+    labels = " against ".join(series.label for series in reversed(lines.values()))
+    name, title = f"{models}-{metric.replace('_', '-')}-{protocol}", f"{labels} with FeatProp: {METRICS[metric]}"
     note = f" Strategy: {results.strategies[strategy].title}."
-    return _draw_curves(results, metric, protocol, lines, f"{name}-{metric.replace('_', '-')}-{protocol}", title, note)
+    return draw_curves(results, metric, protocol, lines, name, title, note)
 
 
-def paired_curves(results: Results, metric: str, protocol: str, pairs: Mapping[str, tuple[str, str]]) -> Drawing | None:
-    """Draw strategies, each with one model: pairs of their names, by their label in the legend."""
-    lines = [
-        Line(replace(style_of(results, strategy), label=label), strategy, model)
-        for label, (strategy, model) in pairs.items()
-    ]
-    title = f"{METRICS[metric]} against the number of labels"
-    return _draw_curves(results, metric, protocol, lines, f"pairs-{metric.replace('_', '-')}-{protocol}", title)
-
-
-def _draw_curves(
-    results: Results, metric: str, protocol: str, lines: Sequence[Line], name: str, title: str, note: str = ""
+def draw_curves(
+    results: Results, metric: str, protocol: str, lines: Lines, name: str, title: str, note: str = ""
 ) -> Drawing | None:
     """Draw a metric against the number of labels, with bands of one standard error; None without results."""
     found = {
-        (dataset, line.strategy, line.model): runs
-        for dataset in results.datasets
-        for line in lines
-        if (runs := results.runs(metric, dataset, line.strategy, line.model, protocol))
+        (dataset, *pair): runs
+        for dataset, pair in product(results.datasets, lines)
+        if (runs := results.runs(metric, dataset, *pair, protocol))
     }
-    lines = [line for line in lines if any(key[1:] == line[1:] for key in found)]
-    if not lines:
+    if not found:
         return None
+    lines = {pair: series for pair, series in lines.items() if any(key[1:] == pair for key in found)}
     datasets = list(dict.fromkeys(key[0] for key in found))
-    figure, panels = _make_panels(results, datasets, [line.series for line in lines])
+    figure, panels = _make_panels(results, datasets, list(lines.values()))
     numbers = []
     for axes, dataset in zip(panels, datasets, strict=True):
         axes.set_xscale("log", base=2)
-        for depth, (series, strategy, model) in enumerate(lines):
+        for depth, ((strategy, model), series) in enumerate(lines.items()):
             runs = found.get((dataset, strategy, model))
             if runs is None:
                 continue
@@ -209,10 +191,14 @@ def _draw_curves(
             points = ", ".join(f"{value:.1f} with {budget}" for value, budget in zip(mean, runs.budgets, strict=True))
             numbers.append(f"{results.datasets[dataset].title}, {series.label}: {points}")
         axes.minorticks_off()
-        axes.set_xlabel("labels", color=QUIET.light, fontsize=10)
-        axes.set_ylabel(f"{METRICS[metric]}, percent", color=QUIET.light, fontsize=10)
+        _name_axes(axes, "labels", f"{METRICS[metric]}, percent")
     note = f"{describe_protocol(protocol)} Mean over the seeds, with a band of one standard error.{note}"
     return Drawing(name, title, note, f"{title}. {'; '.join(numbers)}.", figure, protocol)
+
+
+def _name_axes(axes: Axes, x: str, y: str) -> None:
+    axes.set_xlabel(x, color=QUIET.light, fontsize=10)
+    axes.set_ylabel(y, color=QUIET.light, fontsize=10)
 
 
 def error_against_loss(results: Results, model: str, protocol: str) -> Drawing | None:
@@ -238,8 +224,7 @@ def error_against_loss(results: Results, model: str, protocol: str) -> Drawing |
             axes.set_title(text, loc="right", color=QUIET.light, fontsize=10, pad=10)
             both = f"Spearman {found['Spearman']:.2f}, Pearson {found['Pearson']:.2f}"
             numbers.append(f"{results.datasets[dataset].title}: {both}")
-        axes.set_xlabel("mean distance to the nearest labelled node", color=QUIET.light, fontsize=10)
-        axes.set_ylabel("error, percent", color=QUIET.light, fontsize=10)
+        _name_axes(axes, "mean distance to the nearest labelled node", "error, percent")
     title = f"Classification error of {results.models[model].title} against the K-Medoids loss"
     note = (
         f"{describe_protocol(protocol)} Each point is one selection; larger points have larger budgets. The mean "

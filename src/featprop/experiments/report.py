@@ -1,25 +1,14 @@
-"""The report: every table and figure of some results, as files and on one page; and the same in a Markdown page.
-
-A Markdown page has its tables between marks that name them, and shows figures by their path::
-
-    <!-- table macro-f1-gcn-paper -->
-    …
-    <!-- end -->
-
-    ![…](figures/macro-f1-gcn-paper.svg)
-"""
+"""The report: every table and figure of some results, as files and on one page."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TypeVar
 
-from featprop.errors import FileError, already_exists, quote_error, unknown_choice
+from featprop.errors import FileError, already_exists
 from featprop.experiments.figures import KINDS, Drawing, error_against_loss, model_comparison, strategy_curves
 from featprop.experiments.results import read_results, read_statistics
 from featprop.experiments.settings import PROTOCOLS
@@ -39,11 +28,6 @@ from featprop.progress import tracked
 from featprop.web.common.templates import render_template
 
 METRICS_SHOWN = ("macro_f1", "micro_f1")
-TABLE_MARK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-FIGURE_LINK = re.compile(r"!\[[^\]]*\]\((figures/([^)/]+)\.svg)\)")
-
-
-Part = TypeVar("Part", Table, Drawing)
 
 
 @dataclass(frozen=True)
@@ -140,42 +124,14 @@ def rank_strategies(results: Results) -> list[str]:
     gcns = [key for key, variant in results.models.items() if variant.name == "gcn"]
     model = next(iter([*gcns, *results.models]), "")
     sentences = []
-    for dataset, variant in results.datasets.items():
-        runs = results.runs_by_strategy("macro_f1", dataset, model, "paper")
-        means = {results.strategies[name].title: each.mean for name, each in runs.items()}
-        if means:
-            ranking = ", ".join(f"{title} {means[title]:.1f}" for title in sorted(means, key=lambda each: -means[each]))
-            sentences.append(f"{variant.title}, Macro-F1 of {results.models[model].title}: {ranking}.")
+    for dataset, runs in results.all_runs("macro_f1", model, "paper").items():
+        ranking = ", ".join(
+            f"{results.strategies[name].title} {runs[name].mean:.1f}"
+            for name in sorted(runs, key=lambda name: -runs[name].mean)
+        )
+        title = f"{results.datasets[dataset].title}, Macro-F1 of {results.models[model].title}"
+        sentences.append(f"{title}: {ranking}.")
     return sentences
-
-
-def update_page(path: Path, tables: Iterable[Table], drawings: Iterable[Drawing]) -> None:
-    """Update the marked tables of a Markdown page, and the figures it shows in the folder next to it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"Cannot read the Markdown page {path}: {quote_error(error)}.", path=path) from error
-    write_text(path, replace_tables(text, tables))
-    for place, drawing in find_drawings(text, drawings).items():
-        write_text(path.parent / place, drawing.file)
-
-
-def find_drawings(page: str, drawings: Iterable[Drawing]) -> dict[str, Drawing]:
-    """Return the figures that a Markdown page shows, by their path."""
-    return {place: _find_part("figure", name, drawings) for place, name in FIGURE_LINK.findall(page)}
-
-
-def replace_tables(page: str, tables: Iterable[Table]) -> str:
-    """Return a Markdown page with the text between its marks replaced by the tables."""
-    return TABLE_MARK.sub(lambda found: f"{found[1]}{_find_part('table', found[2], tables).markdown()}{found[3]}", page)
-
-
-def _find_part(kind: str, name: str, parts: Iterable[Part]) -> Part:
-    by_name = {part.name: part for part in parts}
-    if name not in by_name:
-        hint = unknown_choice(kind, name, by_name).hint
-        raise FileError(f"The page has a {kind} that these results do not have: {name}.", hint=hint, value=name)
-    return by_name[name]
 
 
 def write_text(path: Path, text: str) -> None:

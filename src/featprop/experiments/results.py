@@ -60,7 +60,7 @@ class Result:
     @property
     def cell(self) -> Cell:
         """The cell of this result."""
-        specs = (self.strategy, Spec(self.strategy, self.options).key, self.model, Spec(self.model, self.settings).key)
+        specs = Spec(self.strategy, self.options), Spec(self.model, self.settings)
         return Cell(self.graph or self.dataset, *specs, self.schedule, self.budget, self.seed, self.protocol)
 
     def to_json(self) -> str:

@@ -13,7 +13,6 @@ Options follow the name of a strategy or model, which may run with several: ``["
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,11 +58,6 @@ class Spec:
         chosen = {} if found[2] is None else parse_options(kind, found[2].split(","))
         made = registry.make(found[1], **chosen)
         return cls(found[1], changed_options(kind, {name: settings_of(made)[name] for name in chosen}))
-
-    @property
-    def key(self) -> str:
-        """The options as text, equal for equal options."""
-        return json.dumps(self.options, sort_keys=True)
 
     def __str__(self) -> str:
         inside = ",".join(f"{name}={value}" for name, value in self.options.items())
@@ -133,10 +127,8 @@ class Cell(NamedTuple):
     """Identity of a result."""
 
     graph: str  # fingerprint of the graph with its labels
-    strategy: str
-    options: str
-    model: str
-    settings: str
+    strategy: Spec
+    model: Spec
     schedule: tuple[int, ...]
     budget: int
     seed: int
@@ -173,8 +165,7 @@ class Trial:
     def cells(self) -> Iterator[Cell]:
         """Yield the cells of all budgets."""
         for budget, seed, model, protocol in product(self.budgets, self.seeds, self.models, PROTOCOLS):
-            specs = (self.strategy.name, self.strategy.key, model.name, model.key)
-            yield Cell(self.graph, *specs, self.schedule(budget), budget, seed, protocol)
+            yield Cell(self.graph, self.strategy, model, self.schedule(budget), budget, seed, protocol)
 
     def __str__(self) -> str:
         models = " and ".join(map(str, self.models))

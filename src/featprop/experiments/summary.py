@@ -79,8 +79,14 @@ class Runs:
 
     def text(self, places: int) -> str:
         """Return the mean and, with several seeds, the standard deviation."""
-        spread = f" ± {self.deviation:.{places}f}" if len(self.seeds) > 1 else ""
-        return f"{self.mean:.{places}f}{spread}"
+        return self._join(self.mean, self.deviation, places)
+
+    def texts(self, places: int) -> list[str]:
+        """Return the mean and, with several seeds, the standard deviation for each budget."""
+        return [self._join(*pair, places) for pair in zip(self.means, self.deviations, strict=True)]
+
+    def _join(self, mean: float, deviation: float, places: int) -> str:
+        return f"{mean:.{places}f} ± {deviation:.{places}f}" if len(self.seeds) > 1 else f"{mean:.{places}f}"
 
 
 def paired_test(best: Runs, other: Runs) -> float | None:
@@ -137,7 +143,7 @@ class Results:
         options = [_details(line.options) for line in self.lines]
         self.strategies = self._name_variants("strategy", options, paper.strategy_title, [*paper.STRATEGIES])
         settings = [_details(line.settings) for line in self.lines]
-        self.models = self._name_variants("model", settings, paper.model_title, [*paper.MODELS])
+        self.models = self._name_variants("model", settings, lambda name: paper.MODELS.get(name, name), [*paper.MODELS])
         _check_schedules(self.table)
         self.table = self.table.drop_duplicates([*KEYS, "budget", "seed"])
         self._groups = dict(iter(self.table.groupby(KEYS, sort=False)))
@@ -192,10 +198,15 @@ class Results:
         complete = ~np.isnan(percent).any(axis=0)
         return Runs(budgets, tuple(seeds[complete].tolist()), percent[:, complete]) if complete.any() else None
 
-    def runs_by_strategy(self, metric: str, dataset: str, model: str, protocol: str) -> dict[str, Runs]:
-        """Return the runs of the strategies that have some."""
-        found = {name: self.runs(metric, dataset, name, model, protocol) for name in self.strategies}
-        return {name: runs for name, runs in found.items() if runs}
+    def all_runs(self, metric: str, model: str, protocol: str) -> dict[str, dict[str, Runs]]:
+        """Return the runs by data set and strategy, without those that have no results."""
+        found = {
+            dataset: {
+                name: runs for name in self.strategies if (runs := self.runs(metric, dataset, name, model, protocol))
+            }
+            for dataset in self.datasets
+        }
+        return {dataset: runs for dataset, runs in found.items() if runs}
 
 
 def _check_schedules(table: pd.DataFrame) -> None:

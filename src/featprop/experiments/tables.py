@@ -175,10 +175,8 @@ def score_table(results: Results, metric: str, model: str, protocol: str) -> Tab
         return None
     blocks = {"": _strategy_heads(results, names)}
     has_paper = False
-    for dataset, variant in results.datasets.items():
-        runs = results.runs_by_strategy(metric, dataset, model, protocol)
-        if not runs:
-            continue
+    for dataset, runs in results.all_runs(metric, model, protocol).items():
+        variant = results.datasets[dataset]
         best = max(runs, key=lambda name: runs[name].mean)
         printed = {name: paper.printed_score(metric, model, protocol, name, variant.name) for name in names}
         cells: dict[str, dict[str, str]] = {}
@@ -223,12 +221,9 @@ def _score_note(results: Results, rows: pd.DataFrame, model: str, protocol: str,
 def matrix_table(results: Results, metric: str, model: str, protocol: str) -> Table | None:
     """Return one metric of every strategy at every budget, with its standard error; None without results."""
     blocks: dict[str, Rows] = {}
-    for dataset, variant in results.datasets.items():
-        runs = results.runs_by_strategy(metric, dataset, model, protocol)
-        if not runs:
-            continue
+    for dataset, runs in results.all_runs(metric, model, protocol).items():
         best = np.max([each.means for each in runs.values()], axis=0)
-        blocks[variant.title] = {
+        blocks[results.datasets[dataset].title] = {
             name: {
                 str(budget): _bold(f"{mean:.1f} ± {error:.1f}" if error > 0 else f"{mean:.1f}", mean >= highest - 1e-9)
                 for budget, mean, error, highest in zip(each.budgets, each.means, each.errors, best, strict=True)
@@ -257,7 +252,7 @@ def time_table(results: Results, model: str) -> Table | None:
         for name in results.strategies:
             found = results.of(dataset, name, model, "paper")
             found = found[found.budget.isin(budgets)]
-            printed = paper.SECONDS.get((name, variant.name)) if model == "gcn" else None
+            printed = paper.printed_seconds(name, variant.name) if model == "gcn" else None
             seeds |= set(found.seed)
             cells[name] = {
                 "selection": EMPTY if found.empty else _format_seconds(found.seconds_select.sum()),
