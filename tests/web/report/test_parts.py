@@ -60,11 +60,11 @@ def test_only_candidates_count_as_open(graph: Graph, labels: dict[str, str], cou
 
 
 def test_lists_name_the_wrong_label_and_the_isolated_nodes(analysis: Analysis) -> None:
-    lists = {each.key: each for each in build_lists(analysis.findings)}
+    lists = build_lists(analysis.findings)
     assert next(iter(lists)) == "wrong_labels"
-    assert [each.node for each in lists["wrong_labels"].items] == [WRONG]
-    assert set(lists["unlabelled_components"].positions) == {58, 59}
-    assert all(len(each.items) <= 20 for each in lists.values())
+    assert [each.node for each in lists["wrong_labels"]] == [WRONG]
+    assert {each.position for each in lists["unlabelled_components"]} == {58, 59}
+    assert all(len(items) <= 20 for items in lists.values())
 
 
 def test_map_draws_every_node_once_per_layer(analysis: Analysis) -> None:
@@ -80,7 +80,7 @@ def test_map_draws_every_node_once_per_layer(analysis: Analysis) -> None:
 
 
 def test_data_of_nodes(analysis: Analysis) -> None:
-    data = node_data(analysis, draw_map(analysis, []), {"Some": [7, 9]})
+    data = node_data(analysis, draw_map(analysis, []), [[7, 9]])
     texts = data["texts"]
     node = {name: values[7] for name, values in data["nodes"].items()}
     assert {len(values) for values in data["nodes"].values()} == {60}
@@ -101,7 +101,7 @@ def test_pictures_are_digits_of_shades() -> None:
     graph = Graph.from_scipy(np.zeros((60, 60)), pixels)
     labels = {node: node % 2 for node in range(4)}
     analysis = Analysis(graph, GraphRidge().fit(graph, list(labels), list(labels.values())), labels)
-    pictures = node_data(analysis, draw_map(analysis, []), {})["nodes"]["picture"]
+    pictures = node_data(analysis, draw_map(analysis, []), [])["nodes"]["picture"]
     assert [int(shade) for shade in pictures[3]] == np.rint(8 * pixels[3]).tolist()
 
 

@@ -8,7 +8,7 @@ The data of the nodes on the map is JSON for the script of the page, which makes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,9 +44,7 @@ class NodeMap:
 
     shown: NDArray[np.intp]  # sorted positions of the nodes on the map
     places: NDArray[np.int64]  # their coordinates
-    layers: dict[
-        str, dict[int, str]
-    ]  # paths of unlabelled nodes by ``"class"``, ``"confidence"``, ``"distance"``; code
+    layers: dict[str, dict[int, str]]  # paths of unlabelled nodes by ``"class"``, ``"confidence"``, ``"distance"``
     labels: dict[int, str]  # paths of the labels by class code
     steps: dict[str, list[tuple[str, int]]]  # title and number of nodes of each step of the scales, from good to bad
 
@@ -130,7 +128,7 @@ def sample_nodes(n_nodes: int, labelled: NDArray[np.intp], listed: Sequence[int]
     return np.sort(np.concatenate([wanted, generator.choice(others, min(room, len(others)), replace=False)]))
 
 
-def node_data(analysis: Analysis, map_: NodeMap, lists: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+def node_data(analysis: Analysis, map_: NodeMap, lists: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Return the data of the nodes on the map, ready for JSON.
 
     ``nodes`` has a list per property, in the order of the map. Texts are numbers, so that each is stored once.
@@ -140,7 +138,7 @@ def node_data(analysis: Analysis, map_: NodeMap, lists: Mapping[str, Sequence[in
     cards = [
         build_card(graph, each).fields[:MAX_FIELDS] for each in tracked(positions, "describing nodes", len(positions))
     ]
-    members = [set(each) for each in lists.values()]
+    members = [set(each) for each in lists]
     texts: dict[str, int] = {}
 
     def number(text: str) -> int:
@@ -194,7 +192,6 @@ def node_data(analysis: Analysis, map_: NodeMap, lists: Mapping[str, Sequence[in
     return {
         "classes": analysis.class_titles,
         "styles": [class_css(code) for code in range(len(analysis.classes))],
-        "lists": list(lists),
         "nodes": {name: [each[name] for each in records] for name in records[0]},
         "texts": list(texts),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from importlib.resources import files as package_files
 
 import numpy as np
@@ -26,24 +26,15 @@ from featprop.web.report.analysis import Analysis, Findings, describe_graph
 from featprop.web.report.commands import Files, next_steps
 from featprop.web.report.map import HEIGHT, MAX_ID_CHARS, WIDTH, draw_map, node_data
 
-LISTS = {
-    "wrong_labels": (
-        "Labels that look wrong",
-        "Without the label, the model predicts another class: a slip, or a node unlike its class.",
-    ),
-    "novel_classes": (
-        "Possible new classes",
-        "Groups of similar nodes far from every label. Label one node of each to find out what they are.",
-    ),
-    "least_certain": ("Least certain", "Predictions with the lowest confidence."),
-    "contradicted": ("Contradicted by neighbours", "Most neighbours belong to another class."),
-    "far_from_labels": (
-        "Far from every label",
-        "No label is near in the smoothed features, so predictions are guesses.",
-    ),
-    "unlabelled_components": ("Components without a label", "These nodes are not connected to any label."),
-}
-"""Titles and descriptions of the lists, in order."""
+LISTS = (
+    "wrong_labels",
+    "novel_classes",
+    "least_certain",
+    "contradicted",
+    "far_from_labels",
+    "unlabelled_components",
+)
+"""The lists of nodes to review, in order."""
 MAX_LISTED = 20
 MAX_GROUP_NODES = 60
 """Nodes of a group that are marked on the map."""
@@ -59,39 +50,18 @@ MAX_COVERAGE_LABELS = 2000
 """Labels up to which there is a coverage curve, which measures every node against every label."""
 
 
-@dataclass(frozen=True)
-class ReviewList:
-    """A list of nodes to review, most suspicious first."""
-
-    key: str
-    title: str
-    description: str
-    items: tuple[Flag | NovelClass, ...]
-
-    @property
-    def firsts(self) -> list[int]:
-        """Position of each node, the medoid of a group."""
-        return [_members(each)[0] for each in self.items]
-
-    @property
-    def positions(self) -> list[int]:
-        """Positions of all nodes, of groups as many as the map marks."""
-        return [position for each in self.items for position in _members(each)]
-
-
-def _members(item: Flag | NovelClass) -> list[int]:
-    found: list[int] = item.positions[:MAX_GROUP_NODES].tolist() if isinstance(item, NovelClass) else [item.position]
-    return found
+Lists = dict[str, tuple[Flag | NovelClass, ...]]
 
 
 def render_page(analysis: Analysis, files: Files | None, title: str, seed: int = 0) -> str:
     """Return the HTML of a report."""
     graph, findings = analysis.graph, analysis.findings
     lists = build_lists(findings)
-    listed = [position for each in lists for position in each.positions]
+    positions = {key: [position for item in items for position in positions_of(item)] for key, items in lists.items()}
+    listed = [position for each in positions.values() for position in each]
     audited = np.flatnonzero(analysis.audited != UNKNOWN)
     map_ = draw_map(analysis, [*listed, *audited.tolist()], seed)
-    wrong = [position for each in lists if each.key == "wrong_labels" for position in each.positions]
+    wrong = positions.get("wrong_labels", [])
     is_missed = analysis.audited[audited] != analysis.predicted[audited]
     size = len(analysis.classes)
     open_predicted = analysis.predicted[analysis.is_open]
@@ -127,7 +97,8 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
         squares=map_.path(audited.tolist(), "m-8-8h16v16h-16z"),
         lists=lists,
         n_listed=len(set(listed)),
-        sheet_of=lambda review: _sheet(analysis, review),
+        sheet_of=lambda items: _sheet(analysis, items),
+        position_of=lambda item: positions_of(item)[0],
         name_of=lambda position: node_title(graph, position),
         id_of=lambda position: clean_line(str(graph.ids[position]), MAX_ID_CHARS),
         brief_of=lambda position: node_summary(graph, position, " · "),
@@ -146,20 +117,22 @@ def render_page(analysis: Analysis, files: Files | None, title: str, seed: int =
         more_labels=max(1, min(len(analysis.labels) // 2, n_open)),
         clean=clean_line,
         stylesheet=Markup(class_stylesheet()),
-        data=node_data(analysis, map_, {each.title: each.positions for each in lists}),
+        data=node_data(analysis, map_, list(positions.values())),
         script=Markup(script),
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
 
 
-def build_lists(findings: Findings) -> list[ReviewList]:
-    """Return the lists that are not empty."""
-    lists = [
-        ReviewList(key, *texts, tuple(getattr(findings.diagnostics, key, ())[:MAX_LISTED]))
-        for key, texts in LISTS.items()
-    ]
-    lists[0] = replace(lists[0], items=findings.suspect_labels[:MAX_LISTED])
-    return [each for each in lists if each.items]
+def build_lists(findings: Findings) -> Lists:
+    """Return the lists that are not empty, most suspicious nodes first."""
+    lists: Lists = {key: getattr(findings.diagnostics, key, ()) for key in LISTS}
+    lists["wrong_labels"] = findings.suspect_labels
+    return {key: items[:MAX_LISTED] for key, items in lists.items() if items}
+
+
+def positions_of(item: Flag | NovelClass) -> list[int]:
+    """Return the position of a node, or those of a group as many as the map marks, the medoid first."""
+    return item.positions[:MAX_GROUP_NODES].tolist() if isinstance(item, NovelClass) else [item.position]
 
 
 def _coverage_chart(analysis: Analysis) -> Markup | None:
@@ -172,13 +145,13 @@ def _coverage_chart(analysis: Analysis) -> Markup | None:
     return line_chart([Point(each, float(curve[each - 1])) for each in budgets], description=text, from_zero=True)
 
 
-def _sheet(analysis: Analysis, review: ReviewList) -> str:
+def _sheet(analysis: Analysis, items: Sequence[Flag | NovelClass]) -> str:
     """Return a list as the address of a labelling sheet, which `featprop` reads when its label column is filled."""
-    positions = review.firsts
+    positions = [positions_of(each)[0] for each in items]
     names = pa.array(map(str, analysis.classes), pa.string())
     columns = {
         "prediction": names.take(pa.array(analysis.known[positions])),
-        "reason": pa.array([clean_line(each.reason) for each in review.items]),
+        "reason": pa.array([clean_line(each.reason) for each in items]),
     }
     sheet = io.BytesIO()
     write_sheet(sheet, analysis.graph.ids[positions], columns)
