@@ -82,7 +82,7 @@ def label(
     from featprop.labels import LabelLog
     from featprop.web.page import startup
     from featprop.web.page.security import Tokens, allowed_hosts
-    from featprop.web.page.server import build_application, serve
+    from featprop.web.page.server import build_application, make_server
     from featprop.web.page.session import Session
     from featprop.web.page.trainer import Worker
 
@@ -141,7 +141,7 @@ def label(
             sys.stdout.flush()
             if len(people) == 1 and not no_browser:
                 opened.enter_context(startup.open_browser(addresses[0]))
-            serve(page, listener)
+            make_server(page).run(sockets=[listener])
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the end
     typer.echo(f"Stopped. The answers are in {place}.", err=True)
     typer.echo(f"Train a model on them: {training}", err=True)

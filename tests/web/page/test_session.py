@@ -191,10 +191,7 @@ def wait_until(condition: Callable[[], object]) -> None:
     assert condition()
 
 
-def test_model_trains_and_advises_in_the_background(
-    session: Session, graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("featprop.web.page.trainer.MAX_TRAINING_S_FOR_ADVICE", float("inf"))
+def test_model_trains_and_advises_in_the_background(session: Session, graph: Graph) -> None:
     session.start()
     assert session.ranking is not None
     assert len(session.ranking.nodes) == min(MAX_RANKED, N)

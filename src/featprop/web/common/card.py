@@ -40,16 +40,8 @@ from featprop.web.common.formatting import (
 
 IMAGES_URL = "/images/"
 """Where the labelling page serves the image folder."""
-MEDIA_TYPES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".bmp": "image/bmp",
-    ".avif": "image/avif",
-}
-"""Media type of each file extension. SVG is not allowed, because an SVG file can run scripts."""
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif"})
+"""SVG is not allowed, because an SVG file can run scripts."""
 MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_VALUE_CHARS = 5000, 120, 500
 MAX_FIELDS = 100
 SUMMARY_FIELDS, MAX_SUMMARY_CHARS = 3, 60
@@ -257,7 +249,7 @@ def _column_field(column: CardColumn, value: Any, position: int, images: Path | 
     if isinstance(value, str):
         if LINK.fullmatch(value.strip()):
             return Field(name, "link", clean_text(value.strip(), MAX_VALUE_CHARS), href=value.strip())
-        if Path(value.strip()).suffix.lower() in MEDIA_TYPES and images is not None:
+        if Path(value.strip()).suffix.lower() in IMAGE_SUFFIXES and images is not None:
             return _image_field(name, value.strip(), images)
     share = math.nan if column.shares is None else float(column.shares[position])
     limit = MAX_TEXT_CHARS if column.kind in ("text", "code") else MAX_VALUE_CHARS
@@ -291,11 +283,16 @@ def find_image(images: Path, name: str) -> Path | None:
         root = images.resolve(strict=True)
         for start in (root, root.parent):
             found = (start / name).resolve()
-            if found.is_relative_to(root) and found.suffix.lower() in MEDIA_TYPES and found.is_file():
+            if found.is_relative_to(root) and found.suffix.lower() in IMAGE_SUFFIXES and found.is_file():
                 return found
     except (OSError, ValueError, RuntimeError):
         return None
     return None
+
+
+def media_type(image: Path) -> str:
+    """Return the media type of an image by its suffix."""
+    return f"image/{image.suffix.lower().removeprefix('.').replace('jpg', 'jpeg')}"
 
 
 def _format(column: CardColumn, value: Any, position: int) -> str:

@@ -29,7 +29,6 @@ from featprop.web.page.responses import RequestError, error_response
 
 MAX_BODY_BYTES = 1 << 20
 """An id may be long."""
-TOO_LARGE = f"A request may have at most {MAX_BODY_BYTES:,} bytes."
 TOKEN_BYTES = 32
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -122,7 +121,7 @@ class Guard:
             message = await receive()
             size += len(message.get("body", b""))
             if size > MAX_BODY_BYTES:
-                raise HTTPException(413, TOO_LARGE)
+                raise HTTPException(413, f"A request may have at most {MAX_BODY_BYTES:,} bytes.")
             return message
 
         try:
@@ -134,9 +133,6 @@ class Guard:
     def _answer(self, request: Request) -> Response | None:
         """Return the response to a request with a token; None if the request may pass."""
         headers, is_read = request.headers, request.method in SAFE_METHODS
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-            raise RequestError(413, TOO_LARGE, parameter="Content-Length")
         if request.url.path.startswith("/static/") and is_read:
             return None
         kind, _, bearer = headers.get("authorization", "").partition(" ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -17,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import featprop
-from featprop.web.common.card import MEDIA_TYPES, find_image
+from featprop.web.common.card import find_image, media_type
 from featprop.web.common.palette import class_stylesheet
 from featprop.web.page.api import build_api
 from featprop.web.page.pages import build_pages
@@ -73,7 +72,7 @@ def build_application(
         if found is None:
             raise RequestError(404, f"There is no image {path[:100]!r}.", parameter="path", value=path)
         headers = {"Cache-Control": "private, max-age=3600"}
-        return FileResponse(found, media_type=MEDIA_TYPES[found.suffix.lower()], headers=headers)
+        return FileResponse(found, media_type=media_type(found), headers=headers)
 
     @app.get("/static/colours.css", include_in_schema=False)
     def colours() -> Response:
@@ -82,11 +81,6 @@ def build_application(
     app.mount("/static", StaticFiles(directory=STATIC))
     add_error_handlers(app)
     return Guard(app, tokens, hosts, port)
-
-
-def serve(app: Guard, listener: socket.socket) -> None:
-    """Serve requests at a listening socket until the process receives a signal to stop."""
-    make_server(app).run(sockets=[listener])
 
 
 def make_server(app: Guard) -> uvicorn.Server:

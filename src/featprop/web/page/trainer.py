@@ -4,15 +4,14 @@ A training goes from the labels to the predictions of all nodes and the nodes to
 
 The first ranking is ready before the first question. After that at most one training runs and one is due; labels that
 arrive during a training are part of the next one. Nothing stops a training: until it ends, questions come from the last
-ranking. A failed training is logged and retried, and never delays an answer. If training is fast and nothing is due,
-the process also estimates the accuracy and whether more labels are worth it.
+ranking. A failed training is logged and retried, and never delays an answer. If the graph is small and no training is
+due, the process also estimates the accuracy and whether more labels are worth it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import multiprocessing
 import os
 import signal
@@ -40,9 +39,9 @@ NICENESS = 10
 POLL_INTERVAL_S, PROGRESS_INTERVAL_S = 0.2, 0.1
 MAX_PAUSE_S, RETRY_S = 5.0, 10.0
 """Longest pause between two trainings, and the pause after a failed one."""
-MIN_LABELS_FOR_ADVICE, ADVICE_GROWTH, MAX_TRAINING_S_FOR_ADVICE = 20, 1.1, 1.0
+MIN_LABELS_FOR_ADVICE, ADVICE_GROWTH, MAX_NODES_FOR_ADVICE = 20, 1.1, 25_000
 """Advice is given from `MIN_LABELS_FOR_ADVICE` labels on, again when the labels have grown by `ADVICE_GROWTH`, and only
-if the fastest training took at most `MAX_TRAINING_S_FOR_ADVICE`: advice takes more than ten trainings."""
+for graphs of up to `MAX_NODES_FOR_ADVICE` nodes: advice takes more than ten trainings."""
 SEED = 0
 """Seed of all random choices."""
 
@@ -192,7 +191,6 @@ class Trainer:
         self._advised_labels = 0
         self._is_due, self._closing = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="featprop-trainer", daemon=True)
-        self._last_s, self._fastest_s = 0.0, math.inf
         self.is_training = False
         self.failure = ""
 
@@ -220,10 +218,11 @@ class Trainer:
     def _run(self) -> None:
         while self._is_due.wait() and not self._closing.is_set():
             self._is_due.clear()
+            begun = time.monotonic()
             try:
                 self._train()
+                pause = min(time.monotonic() - begun, MAX_PAUSE_S)  # leave the machine to people for as long as it took
                 self._advise()
-                pause = min(self._last_s, MAX_PAUSE_S)  # leave the machine to people for as long as the training took
             except Exception as error:  # a failed training must not keep people from answering
                 self.failure, pause = _describe(error), RETRY_S
                 log.warning("Training failed: %s", self.failure)
@@ -231,25 +230,22 @@ class Trainer:
             self._closing.wait(pause)
 
     def _train(self) -> None:
-        begun = time.monotonic()
         self.is_training = True
         try:
             ranking = self._compute(compute_ranking, self._snapshot())
         finally:
             self.is_training = False
         if ranking is not None:
-            self._last_s = time.monotonic() - begun
             self._on_ranking(ranking)
             self.failure = ""
 
     def _advise(self) -> None:
-        """Request advice if there is time and there are enough new labels of several classes."""
+        """Request advice if no training is due and there are enough new labels of several classes."""
         labels = self._snapshot().labels
-        self._fastest_s = min(self._fastest_s, self._last_s)
         are_enough = len(labels) >= MIN_LABELS_FOR_ADVICE and len(set(labels.values())) > 1
         are_advised = self._advised_labels <= len(labels) < ADVICE_GROWTH * self._advised_labels
-        is_slow = self._fastest_s > MAX_TRAINING_S_FOR_ADVICE
-        if self._is_due.is_set() or is_slow or are_advised or not are_enough:
+        is_large = self._graph.n_nodes > MAX_NODES_FOR_ADVICE
+        if self._is_due.is_set() or is_large or are_advised or not are_enough:
             return
         advice = self._compute(compute_advice, labels)
         if advice is not None:
