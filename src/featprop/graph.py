@@ -214,8 +214,8 @@ class Graph:
         graph
             The graph.
         features
-            Node attribute that holds a feature vector, or several attributes; by default ``x`` if it is a vector, else
-            all attributes, as the columns of a table are, but for drawing coordinates.
+            Node attributes that become features like the columns of a table; by default ``x`` if it is a vector, else
+            all but drawing coordinates.
         label
             Node attribute that holds the class, where it is known; ``label`` by default.
         weight

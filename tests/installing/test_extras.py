@@ -21,8 +21,6 @@ PACKAGES = {
 }
 PACKAGES["sql"] = ["duckdb-extension-excel"]  # each extension is for a database or a format
 CASES = [(extra, package) for extra, packages in PACKAGES.items() for package in ("all of them", *packages)]
-READ_ADDRESS = "from featprop.cli import app; app(['inspect', 's3://bucket/graph'])"
-"""The only code that needs fsspec; workers on this machine do not."""
 
 
 @pytest.fixture
@@ -65,7 +63,7 @@ def test_message_without_an_extra(
         assert package in required(), "featprop itself requires it"
         return
     modules = [module for module, names in owners.items() if missing & names]
-    message = message_without(modules, uses[extra] if package != "fsspec" else READ_ADDRESS)
+    message = message_without(modules, uses[extra])
     assert message.strip().endswith(f"pip install 'featprop[{extra}]'")
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import featprop as fp
-from featprop.errors import FeatpropError, GraphError, LabelError
+from featprop.errors import FeatpropError, GraphError, LabelError, ParameterError
 from featprop.matrix import as_dense
 from tests.helpers import raises
 
@@ -57,27 +57,18 @@ def a_graph(**attributes: dict[str, Any]) -> nx.Graph:
 def test_networkx_attributes_named_as_features() -> None:
     given = a_graph(x={"a": [1, 2], "b": [3, 4], "c": [5, 6]}, y={"a": 7, "b": 8, "c": 9}, label={"a": "p", "c": "q"})
     given.edges["a", "b"]["weight"] = 2.5
-    graph = fp.Graph.from_networkx(given, features=["x", "y"])
-    assert as_dense(graph.features).tolist() == [[1, 2, 7], [3, 4, 8], [5, 6, 9]]
+    graph = fp.Graph.from_networkx(given)
+    assert as_dense(graph.features).tolist() == [[1, 2], [3, 4], [5, 6]]
     assert graph.class_names() == ["p", None, "q"]
-    assert as_dense(fp.Graph.from_networkx(given).features).tolist() == [[1, 2], [3, 4], [5, 6]]
+    both = fp.Graph.from_networkx(given, features=["x", "y"])
+    assert both.feature_names is not None
+    assert both.feature_names[-1] == "y"
+    assert both.class_names() == ["p", None, "q"]
+    with raises(ParameterError, parameter="features", value="z"):
+        fp.Graph.from_networkx(given, features="z")
     back = graph.to_networkx()
     assert dict(back.nodes(data="label")) == {"a": "p", "b": None, "c": "q"}
     assert back.edges["a", "b"]["weight"] == 2.5
-
-
-@pytest.mark.parametrize(
-    ("values", "node"),
-    [
-        ({"a": 1, "b": 2}, "c"),
-        ({"a": 1, "b": "text", "c": 2}, "b"),
-        ({"a": 1, "b": [[1], [2, 3]], "c": 2}, "b"),
-        ({"a": [1], "b": [1, 2], "c": [1]}, "b"),
-    ],
-)
-def test_networkx_attributes_that_are_no_features(values: dict[str, Any], node: str) -> None:
-    with raises(GraphError, parameter="features", node=node):
-        fp.Graph.from_networkx(a_graph(w=values), features="w")
 
 
 def test_networkx_attributes_of_mixed_types_are_text() -> None:

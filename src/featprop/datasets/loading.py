@@ -21,7 +21,6 @@ from featprop.graph import Graph
 from featprop.resources import scratch_folder
 from featprop.sources import read_graph
 from featprop.sources.native import SOURCE, is_native, open_native, write_native
-from featprop.sources.reading import is_address
 
 log = logging.getLogger(__name__)
 
@@ -79,9 +78,8 @@ def resolve(source: str | os.PathLike[str], preprocessor: TablePreprocessor | No
         How columns become features, as in `read_graph`.
     """
     name = os.fspath(source)
-    if not is_address(source):
-        restore_interrupted(Path(source))
-    if is_address(source) or Path(source).exists():
+    restore_interrupted(Path(source))
+    if Path(source).exists():
         return read_graph(source, preprocessor=preprocessor)
     if not is_known(name):
         close = difflib.get_close_matches(name.lower(), CATALOGUE, n=3)

@@ -22,7 +22,7 @@ from featprop.sources.delimited import HEAD_BYTES, opened, table_suffix
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import END_NAMES, NEO4J_HEADER
 from featprop.sources.npz import raw_from_npz
-from featprop.sources.objects import graph_from_columns, graph_from_networkx, weights_of
+from featprop.sources.objects import graph_from_columns, graph_from_networkx, weights_of, without_drawing
 from featprop.sources.tables import Tables
 
 log = logging.getLogger(__name__)
@@ -106,8 +106,7 @@ def read_json_graph(path: Path) -> Graph:
         names = list(dict.fromkeys(str(name) for node in nodes for name in node if name != key))
         columns = {name: [node.get(name) for node in nodes] for name in names}
         columns = {name: values for name, values in columns.items() if list(map(str, values)) != list(map(str, ids))}
-    label = next((name for name in columns if name.lower() == "label"), None)
-    return graph_from_columns(ids, columns, places, weights, label)
+    return graph_from_columns(ids, without_drawing(columns), places, weights)
 
 
 def read_edge_list(path: Path) -> Graph:

@@ -19,7 +19,7 @@ from featprop.ids import as_array, counts_rows, is_a, is_missing, is_series
 from featprop.matrix import Features, dense
 from featprop.sources.building import build_graph
 from featprop.sources.description import GraphDescription
-from featprop.sources.naming import ID_NAMES
+from featprop.sources.naming import ID_NAMES, LABEL_NAME
 from featprop.sources.tables import Tables
 
 if TYPE_CHECKING:
@@ -105,43 +105,17 @@ def graph_from_networkx(
     position = {node: index for index, node in enumerate(ids)}
     ends = np.array([(position[a], position[b]) for a, b in graph.edges()], dtype=np.int64).reshape(-1, 2)
     weights = weights_of([value for _, _, value in graph.edges(data=weight)])
-    label = "label" if label is None else label
-    if features is None and _is_vector(next((value for _, value in graph.nodes(data="x")), None)):
-        features = "x"
+    names = dict.fromkeys(str(name) for _, attributes in graph.nodes(data=True) for name in attributes)
+    columns: Mapping[str, Sequence[Any]] = {name: [value for _, value in graph.nodes(data=name)] for name in names}
     if features is None:
-        names = list(dict.fromkeys(str(name) for _, attributes in graph.nodes(data=True) for name in attributes))
-        columns = {name: [value for _, value in graph.nodes(data=name)] for name in names}
-        return graph_from_columns(ids, columns, ends, weights, label if label in columns else None)
-    names = [features] if isinstance(features, str) else list(features)
-    labels = [value for _, value in graph.nodes(data=label)]
-    return Graph.from_raw(
-        RawGraph(
-            source=ends[:, 0],
-            target=ends[:, 1],
-            features=_feature_rows(graph, names),
-            weights=weights,
-            ids=np.fromiter(ids, dtype=object, count=len(ids)),
-            labels=labels if any(value is not None for value in labels) else None,
-            feature_names=None if isinstance(features, str) else tuple(names),
-        )
-    )
-
-
-def _feature_rows(graph: nx.Graph, names: list[str]) -> NDArray[np.float32]:
-    """Return the numbers that the nodes have as attributes, those of each node in one row."""
-    rows: list[NDArray[np.float32]] = []
-    for node, attributes in graph.nodes(data=True):
-        try:
-            values = [np.ravel(np.asarray(attributes[name], dtype=np.float32)) for name in names]
-        except (KeyError, TypeError, ValueError) as error:
-            message = f"Node {node!r} has no numbers in the attributes {', '.join(names)}."
-            hint = "Fill or encode them, or leave `features` out to have text and categories encoded."
-            raise GraphError(message, hint=hint, parameter="features", node=node) from error
-        rows.append(np.concatenate(values))
-        if len(rows[-1]) != len(rows[0]):
-            message = f"Node {node!r} has {len(rows[-1])} features, but the first node has {len(rows[0])}."
-            raise GraphError(message, parameter="features", node=node)
-    return np.array(rows, dtype=np.float32).reshape(len(rows), -1 if rows else 0)
+        chosen = ["x"] if _is_vector(next(iter(columns.get("x", ())), None)) else list(without_drawing(columns))
+    else:
+        chosen = [features] if isinstance(features, str) else list(features)
+    for name in chosen:
+        if name not in columns:
+            raise unknown_choice("features", name, columns)
+    labels = [name for name in columns if name == label or (label is None and name.lower() == LABEL_NAME)]
+    return graph_from_columns(ids, {name: columns[name] for name in (*chosen, *labels)}, ends, weights, label)
 
 
 def graph_from_columns(
@@ -151,19 +125,12 @@ def graph_from_columns(
     weights: NDArray[Any] | None = None,
     label: str | None = None,
 ) -> Graph:
-    """Return a graph whose columns become features as those of a table do; drawing coordinates do not.
+    """Return a graph whose columns become features as those of a table do.
 
     `ends` are the positions of the two ends of each edge, `label` names the column of the labels.
     """
-    kept = {name: values for name, values in columns.items() if not _is_drawing(name, values)}
-    if len(kept) < len(columns):
-        log.info("Attributes for drawing are not features: %s", ", ".join(sorted(set(columns) - set(kept))))
-    if label is not None and _are_names(kept[label]):
-        log.info("Attribute %r names the nodes: it is not used as the label", label)
-        kept["name"] = kept.pop(label)
-        label = None
-    position = next(name for name in ("id", "_id", "_position") if name not in kept)
-    nodes = pa.table({position: np.arange(len(ids)), **{name: _column(values) for name, values in kept.items()}})
+    position = next(name for name in ("id", "_id", "_position") if name not in columns)
+    nodes = pa.table({position: np.arange(len(ids)), **{name: _column(values) for name, values in columns.items()}})
     edges = pa.table({"source": ends[:, 0], "target": ends[:, 1], **({} if weights is None else {"weight": weights})})
     usual: dict[str, Any] = {"id": position, "label": label, "source": "source", "target": "target", "weights": "raw"}
     graph = graph_from_tables(nodes, edges, usual)
@@ -177,6 +144,14 @@ def weights_of(given: Sequence[Any]) -> NDArray[Any] | None:
     return np.array([1.0 if weight is None else weight for weight in given])
 
 
+def without_drawing(columns: Mapping[str, Sequence[Any]]) -> Mapping[str, Sequence[Any]]:
+    """Return the columns that do not hold coordinates or looks."""
+    kept = {name: values for name, values in columns.items() if not _is_drawing(name, values)}
+    if len(kept) < len(columns):
+        log.info("Attributes for drawing are not features: %s", ", ".join(sorted(set(columns) - set(kept))))
+    return kept
+
+
 def _is_drawing(name: str, values: Sequence[Any]) -> bool:
     """Return whether an attribute holds coordinates or looks: one number, text or dictionary, not a vector."""
     first = next((value for value in values if value is not None), None)
@@ -188,11 +163,6 @@ def _is_vector(value: Any) -> bool:
     if not isinstance(value, list | tuple) and not getattr(value, "ndim", 0):
         return False
     return all(isinstance(each, int | float | np.number) for each in np.asarray(value, dtype=object).ravel())
-
-
-def _are_names(values: Sequence[Any]) -> bool:
-    known = [value for value in values if not is_missing(value)]
-    return len(known) > 2 and len(set(map(str, known))) > len(known) / 2
 
 
 def raw_from_pyg(data: Data) -> RawGraph:

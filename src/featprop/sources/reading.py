@@ -11,7 +11,6 @@ import hashlib
 import json
 import logging
 import os
-import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,13 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from featprop.errors import FeatpropError, FileError, MissingExtraError, first_five, quote_error
+from featprop.errors import FeatpropError, FileError, first_five
 from featprop.features import TablePreprocessor
 from featprop.files import cache_folder
 from featprop.graph import Graph
 from featprop.ids import closest
-from featprop.progress import tracked
-from featprop.resources import scratch_folder
 from featprop.sources.building import build_graph
 from featprop.sources.databases import DATABASES, reading
 from featprop.sources.delimited import table_suffix
@@ -49,9 +46,6 @@ OTHER_FILES = {
     (".pkl", ".mat", ".h5", ".dot"): "Load it in Python and pass it to fp.Graph.from_networkx or from_scipy.",
 }
 """How to pass files of other kinds."""
-URL_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/{1,2}(?=[^/]|/)")
-VERSION_FIELDS = ("size", "ETag", "etag", "mtime", "last_modified", "LastModified", "updated")
-"""What changes about a file at an address when it changes."""
 MIN_BYTES = 1 << 24
 """Size of tables from which on their graph is kept."""
 MAX_GRAPHS = 4
@@ -66,13 +60,12 @@ def read_graph(path: str | os.PathLike[str], *, preprocessor: TablePreprocessor 
     path
         A ``graph.toml``; a folder with one, or with ``nodes.*`` and ``edges.*`` (CSV, TSV, Parquet, JSON, Excel); a
         workbook or a SQLite or DuckDB file with the tables nodes and edges; a table of edges; a graph file (GraphML,
-        GEXF, GML, Pajek, edge or adjacency list, MatrixMarket, node-link JSON, ``.npz``, PyG ``.pt``); a folder that
-        ``featprop convert`` wrote, which opens at once whatever its size; or the address of one that fsspec knows,
-        such as ``s3://bucket/graph``.
+        GEXF, GML, Pajek, edge or adjacency list, MatrixMarket, node-link JSON, ``.npz``, PyG ``.pt``); or a folder
+        that ``featprop convert`` wrote, which opens at once whatever its size.
     preprocessor
         How columns become features, where a model learned that before: its ``preprocessor_``.
     """
-    place = local_copy(path) if is_address(path) else Path(path)
+    place = Path(path)
     if is_native(place):
         return open_native(place)
     if not place.exists():
@@ -85,48 +78,10 @@ def read_graph(path: str | os.PathLike[str], *, preprocessor: TablePreprocessor 
     return _cached_graph(describe(place), preprocessor)
 
 
-def is_address(path: str | os.PathLike[str]) -> bool:
-    """Return whether this is a URL rather than a path, also after `Path` has removed one of its slashes."""
-    return URL_SCHEME.match(os.fspath(path)) is not None
-
-
-def local_copy(address: str | os.PathLike[str]) -> Path:
-    """Return a local folder with the files at an address that fsspec knows, downloading them if necessary.
-
-    The name of the folder is a digest of their names, sizes and versions, so changed files are downloaded again.
-    """
-    try:
-        import fsspec
-    except ImportError as error:
-        raise MissingExtraError("Reading a graph from a URL", "cluster", "fsspec") from error
-    scheme, _, rest = os.fspath(address).partition(":")
-    url = f"{scheme}://{'/' if scheme == 'file' else ''}{rest.strip('/')}"
-    above = cache_folder() / "addresses"
-    with scratch_folder(above) as scratch:
-        try:
-            system, root = fsspec.core.url_to_fs(url)
-            files = sorted(each["name"] for each in system.ls(root, detail=True) if each["type"] == "file")
-            facts = [(file, *map(system.info(file).get, VERSION_FIELDS)) for file in files]
-            if not files:
-                raise FileNotFoundError("there are no files")
-            folder = above / hashlib.sha256(f"{url} {facts}".encode()).hexdigest()[:16]
-            if not folder.exists():
-                new = scratch / "copy"
-                new.mkdir()
-                for file in tracked(files, f"downloading {url}", len(files)):
-                    system.get_file(file, str(new / file.rstrip("/").rsplit("/", 1)[-1]))
-                with suppress(OSError):  # another process was faster
-                    new.rename(folder)
-        except Exception as error:  # whatever the library of a store raises
-            hint = f"Check the address, your access rights, and the space in {above} (`FEATPROP_CACHE`)."
-            raise FileError(f"Cannot read {url}: {quote_error(error)}.", hint=hint, path=url) from error
-    return folder
-
-
 def is_described(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is of tables, which may be larger than memory, rather than of another kind of graph."""
     place = Path(path)
-    if is_address(path) or not place.exists() or is_native(place):
+    if not place.exists() or is_native(place):
         return False
     return place.is_dir() or graph_format(place) is None
 
