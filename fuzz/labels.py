@@ -17,7 +17,7 @@ ON_SHEET = (
     "train csv --labels filled.csv --out out.safetensors",
     "select csv --labels filled.csv --budget 3 --out out.csv",
     "select csv --labels filled.csv --budget 3 --out out.csv --log new.labels",
-    "report csv --labels picks.csv --audit filled.csv --out out.html",
+    "report csv --labels picks.csv --labels filled.csv --out out.html",
 )
 ON_LOG = (
     "export log.labels --format csv --out out",

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["main", "run"]
 
 _pressed = False
 

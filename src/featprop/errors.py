@@ -22,21 +22,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-__all__ = [
-    "FeatpropError",
-    "FileError",
-    "GraphError",
-    "LabelError",
-    "MissingExtraError",
-    "ModelError",
-    "ParameterError",
-    "already_exists",
-    "first_five",
-    "quote_error",
-    "shorten",
-    "unknown_choice",
-]
-
 MAX_MESSAGE_CHARS = 2000
 
 

@@ -181,9 +181,9 @@ def _remove_stale(place: Path) -> None:
     ours = _prefix(place)
     for left in place.parent.glob(f".{escape(place.name)}.*.tmp"):
         pid = left.name.removeprefix(ours).partition("-")[0]
-        is_dead = left.name.startswith(ours) and pid.isdecimal() and not psutil.pid_exists(int(pid))
+        is_ours = left.name.startswith(ours) and pid.isdecimal()
         with suppress(OSError):
-            if is_dead or time.time() - left.stat().st_mtime > STALE_AFTER_S:
+            if not psutil.pid_exists(int(pid)) if is_ours else time.time() - left.stat().st_mtime > STALE_AFTER_S:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 

@@ -26,21 +26,6 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, g
 
 from featprop.errors import ParameterError, quote_error, unknown_choice
 
-__all__ = [
-    "Above",
-    "AtLeast",
-    "Between",
-    "Option",
-    "Registry",
-    "changed_options",
-    "check_options",
-    "describe_class",
-    "options_of",
-    "parse_options",
-    "settings_of",
-    "unknown_option",
-]
-
 Base = TypeVar("Base")
 Class = TypeVar("Class", bound=type[Any])
 

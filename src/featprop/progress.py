@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["Listener", "listening", "report", "tracked"]
-
 Item = TypeVar("Item")
 Listener = Callable[[str, int, int], None]
 """Called with the name of the stage, the number of finished steps and the total."""
@@ -40,12 +38,13 @@ def report(stage: str, done: int, total: int) -> None:
         listener(stage, done, total)
 
 
-def tracked(items: Iterable[Item], stage: str, total: int) -> Iterator[Item]:
-    """Yield `items` and report to the listener how many of `total` are finished, at most ten times a second."""
+def tracked(items: Iterable[Item], stage: str, total: int) -> Iterable[Item]:
+    """Return `items`; a listener hears how many of `total` are finished, at most ten times a second."""
     listener = _listener.get()
-    if listener is None:
-        yield from items
-        return
+    return items if listener is None else _tell(listener, items, stage, total)
+
+
+def _tell(listener: Listener, items: Iterable[Item], stage: str, total: int) -> Iterator[Item]:
     listener(stage, 0, total)
     reported = time.monotonic()
     for done, item in enumerate(items, start=1):

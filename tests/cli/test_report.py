@@ -59,7 +59,7 @@ def test_the_commands_of_a_page_run(run: Run, graph_folder: Path, sheet: Path, t
     audit = sheet_of(tmp_path / "audit.csv", range(30, 230), 1.1)
     page = tmp_path / "r.html"
     options = ("--classes", "a,b,c", "--set", "features=own", "--title", "It's")
-    made = run("report", graph_folder, "--labels", sheet, "--audit", audit, "--out", "r.html", "--seed", 3, *options)
+    made = run("report", graph_folder, "--labels", sheet, "--labels", audit, "--out", "r.html", "--seed", 3, *options)
     assert made.exit_code == 0, made.output
     commands = commands_of(page)
     assert {command[0] for command in commands} == {"report", "audit", "select", "train", "predict"}
@@ -72,25 +72,11 @@ def test_the_commands_of_a_page_run(run: Run, graph_folder: Path, sheet: Path, t
             path.write_text(path.read_text().replace(",,", ",a,"))
 
 
-def test_all_nodes_of_an_audit_count_or_it_is_refused(run: Run, graph_folder: Path, tmp_path: Path) -> None:
-    picks = sheet_of(tmp_path / "picks.csv", range(20))
-    drawn = sheet_of(tmp_path / "audit.csv", range(30, 60), 7.3)
-    plain, other = sheet_of(tmp_path / "plain.csv", range(60, 90)), sheet_of(tmp_path / "other.csv", range(90, 100))
-    start = ("report", graph_folder, "--labels", picks, "--out", "r.html", "--force")
-    for mixture in (("--audit", drawn, "--audit", plain), ("--labels", drawn, "--audit", plain)):
-        refused = run(*start, *mixture)
-        assert refused.exit_code == 2
-        assert "30 labels" in refused.output
-    assert run(*start, "--audit", plain, "--audit", other).exit_code == 0
-    assert "Measured on 40 random nodes" in (tmp_path / "r.html").read_text(encoding="utf-8")
-
-
-def test_audits_in_labels_and_in_audit_are_one(run: Run, graph_folder: Path, tmp_path: Path) -> None:
-    """Draws of 10 of 220 nodes and of 30 of the other 210 are one of 40, wherever they are passed."""
+def test_two_draws_of_an_audit_are_one(run: Run, graph_folder: Path, tmp_path: Path) -> None:
+    """Draws of 10 of 220 nodes and of 30 of the other 210 are one of 40."""
     picks = sheet_of(tmp_path / "picks.csv", range(20))
     first = sheet_of(tmp_path / "audit.csv", range(30, 40), 22, label="a")
     second = sheet_of(tmp_path / "audit-2.csv", range(40, 70), 7)
-    start = ("report", graph_folder, "--labels", picks, "--out", "r.html", "--force")
-    told = [run(*start, "--audit", first, "--audit", second), run(*start, "--labels", first, "--audit", second)]
-    assert [result.exit_code for result in told] == [0, 0]
-    assert told[0].stdout == told[1].stdout
+    result = run("report", graph_folder, "--labels", picks, "--labels", first, "--labels", second, "--out", "r.html")
+    assert result.exit_code == 0, result.output
+    assert "Measured on 40 random nodes" in (tmp_path / "r.html").read_text(encoding="utf-8")

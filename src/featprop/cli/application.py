@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,62 +16,32 @@ import featprop
 from featprop.cli.options import RESOURCES
 from featprop.errors import FeatpropError, quote_error
 
-__all__ = ["app", "load"]
-
 STOPPED = 130
 """Exit code of a command that Ctrl-C stopped."""
-UsageError: Any = typer.BadParameter.__bases__[0]
-"""The exception Typer raises about a command line; Typer does not export it."""
 
 
 class Commands(TyperGroup):
     """Turn every expected error into one line on standard error and exit code 2, and Ctrl-C into exit code 130."""
 
-    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Parse the options before the command, and remember which command runs."""
-        command: Any = self
-        for word in args:
-            command = getattr(command, "commands", {}).get(word, command)
-        with _reporting_errors(command):
-            return super().make_context(info_name, args, parent, obj=command, **extra)
-
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        with _reporting_errors(ctx.obj):
+        code = 2
+        try:
             return super().invoke(ctx)
-
-
-@contextmanager
-def _reporting_errors(command: Any) -> Iterator[None]:
-    code = 2
-    try:
-        yield
-        return
-    except KeyboardInterrupt as interrupt:
-        code, message = STOPPED, " ".join(["Stopped.", *map(str, interrupt.args)])
-    except UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":
-            raise
-        message = f"Error: {_usage_message(error)}"
-    except FeatpropError as error:
-        message = f"Error: {error.spelled(_option_speller(command))}"
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            raise
-        reason = error.strerror or quote_error(error)
-        message = f"Error: Cannot read or write {error.filename or 'a file'}: {reason}."
-    except MemoryError as error:
-        message = f"Error: Out of memory: {quote_error(error)}. Set a lower memory limit or use a smaller graph."
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
-
-
-def _usage_message(error: Any) -> str:
-    """Return Typer's message about a command line as one line, followed by the usage unless it suggests something."""
-    message = " ".join(error.format_message().split())
-    if error.ctx is None or message.endswith("?"):
-        return message
-    return f"{message.rstrip('.')}. {' '.join(error.ctx.get_usage().split())}"
+        except KeyboardInterrupt as interrupt:
+            code, message = STOPPED, " ".join(["Stopped.", *map(str, interrupt.args)])
+        except FeatpropError as error:
+            command = self.commands.get(ctx.invoked_subcommand, self)
+            message = f"Error: {error.spelled(_option_speller(command))}"
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            reason = error.strerror or quote_error(error)
+            message = f"Error: Cannot read or write {error.filename or 'a file'}: {reason}."
+        except MemoryError as error:
+            message = f"Error: Out of memory: {quote_error(error)}. Set a lower memory limit or use a smaller graph."
+        typer.echo(message, err=True)
+        raise typer.Exit(code)
 
 
 def _option_speller(command: Any) -> Callable[[str], str]:
@@ -89,7 +58,7 @@ def _option_speller(command: Any) -> Callable[[str], str]:
     if "seed" in spellings:
         spellings["random_state"] = spellings["seed"]
     if "compute" in spellings:
-        spellings |= {parameter: f"{spellings['compute']} {name}" for name, parameter in RESOURCES.items()}
+        spellings |= {name.replace("-", "_"): f"{spellings['compute']} {name}" for name in RESOURCES}
 
     def spell(code: str) -> str:
         spelling = spellings.get(code.removesuffix("=True"))

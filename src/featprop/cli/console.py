@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,56 +13,31 @@ from featprop.progress import Listener, listening
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_table", "print_text", "showing_progress"]
 
-SHOW_AFTER_S = 1.0
-REPEAT_AFTER_S = 10.0
-"""Seconds until the first and between further lines of progress."""
 PIPE_WIDTH = 1_000_000
 """Width of anything that is not a terminal: one line per row and per paragraph."""
 
 
 @contextmanager
 def showing_progress(level: int = logging.INFO) -> Iterator[None]:
-    """Show the progress and the log messages, from `level` up, of everything inside the block.
-
-    A terminal shows a bar, anything else lines.
-    """
+    """Show the log messages, from `level` up, of everything inside the block, and in a terminal its progress."""
     log = logging.getLogger("featprop")
     before = log.level
     with ExitStack() as stack:
-        listener = _show_lines()
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress
 
             bars = stack.enter_context(Progress(console=Console(stderr=True, soft_wrap=True), transient=True))
-            listener = _show_on(bars)
+            stack.enter_context(listening(_show_on(bars)))
         handler = logging.StreamHandler()  # writes to what `sys.stderr` is now: above the bar, if there is one
         log.addHandler(handler)
         log.setLevel(level)
         try:
-            with listening(listener):
-                yield
+            yield
         finally:
             log.removeHandler(handler)
             log.setLevel(before)
-
-
-def _show_lines() -> Listener:
-    """Return a listener that prints a line once a stage takes longer than a second, then one every ten seconds."""
-    next_line = 0.0
-
-    def listener(stage: str, done: int, total: int) -> None:
-        nonlocal next_line
-        now = time.monotonic()
-        if done == 0:
-            next_line = now + SHOW_AFTER_S
-        elif now >= next_line:
-            print(f"{stage}: {done} of {total}", file=sys.stderr, flush=True)
-            next_line = now + REPEAT_AFTER_S
-
-    return listener
 
 
 def _show_on(bars: Any) -> Listener:

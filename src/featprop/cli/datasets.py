@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from featprop.cli import options
-from featprop.cli.application import app
+from featprop.cli.application import Commands, app
 from featprop.cli.console import print_table, showing_progress
 from featprop.errors import FileError
 
 if TYPE_CHECKING:
     from featprop.graph import Graph
 
-commands = typer.Typer(help="Data sets of the paper and of the field, by name.", rich_markup_mode="markdown")
+commands = typer.Typer(
+    cls=Commands, help="Data sets of the paper and of the field, by name.", rich_markup_mode="markdown"
+)
 app.add_typer(commands, name="datasets")
 
 
@@ -133,9 +134,7 @@ def make(
     Example: `featprop datasets make --nodes 1e6 --edges 1e7 --classes 20 --out big/`
     """
     from featprop.datasets.synthetic import make as make_graph
-    from featprop.resources import peak_memory
 
-    start = time.monotonic()
     with showing_progress():
         graph = make_graph(
             out,
@@ -152,7 +151,6 @@ def make(
             force=force,
         )
     typer.echo(f"Wrote {out}: {_size(graph)}.")
-    typer.echo(f"Time: {time.monotonic() - start:.1f} s, {peak_memory() / 1e9:.2f} GB peak memory.")
 
 
 def _size(graph: Graph) -> str:

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from featprop.cli import options
-from featprop.cli.application import app
+from featprop.cli.application import Commands, app
 from featprop.cli.console import showing_progress
 from featprop.errors import ParameterError
 
 commands = typer.Typer(
+    cls=Commands,
     help="Compare strategies: run experiments, then make tables and figures of the results.",
     no_args_is_help=True,
     rich_markup_mode="markdown",

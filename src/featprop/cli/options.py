@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from featprop.models import NodeClassifier
 
 STANDARD_OUTPUT = Path("-")
-RESOURCES = {"max-memory": "max_memory", "scratch": "scratch", "workers": "workers", "cluster": "cluster"}
-"""Names that `--compute` takes, and the parameters of `featprop.compute.compute_on` that they set."""
+RESOURCES = ("max-memory", "scratch", "workers", "cluster")
+"""Names that `--compute` takes: parameters of `featprop.compute.compute_on`."""
 
 GraphPath = Annotated[
     Path,
@@ -158,5 +158,5 @@ def computing(compute: list[str] | None) -> AbstractContextManager[object]:
         if not value or (name == "workers" and not value.isdecimal()):
             message = f"`compute` must be NAME=VALUE, such as workers=2, not {each!r}."
             raise ParameterError(message, parameter="compute", value=each)
-        given[RESOURCES[name]] = int(value) if name == "workers" else value
+        given[name.replace("-", "_")] = int(value) if name == "workers" else value
     return compute_on(**given)

@@ -23,7 +23,7 @@ EVIL = (
 CLASSES = ("ok", f"fraud {EVIL[0]}")
 WRONG = "n24"
 """The account with the wrong label."""
-FILES = Files("my graph/", ("picks.csv",), ("audit.csv",))
+FILES = Files("my graph/", ("picks.csv", "audit.csv"))
 
 
 @pytest.fixture(scope="session")

@@ -133,24 +133,24 @@ def findings_of(analysis: Analysis, **parts: Any) -> Findings:
 
 def test_commands_repeat_files_and_options(analysis: Analysis) -> None:
     options = {"classes": "a,b", "model": "gcn", "set": ["epochs=9"], "device": "cuda", "seed": 3, "title": "Mine"}
-    files = Files("my graph/", ("picks.csv", "more.csv"), ("audit.csv",), "r.html", options)
+    files = Files("my graph/", ("picks.csv", "audit.csv"), "r.html", options)
     audit = replace(analysis.findings.audit, to_halve=63)
     lines = {
         line
         for step in next_steps(files, findings_of(analysis, audit=audit), n_labels=40, open_nodes=100)
         for line in step.commands
     }
-    start, answers = "'my graph/' --labels picks.csv --labels more.csv", "--classes a,b"
+    start, answers = "'my graph/' --labels picks.csv --labels audit.csv", "--classes a,b"
     trained = f"{answers} --model gcn --set epochs=9 --device cuda"
     report = "--title Mine --seed 3 --out r.html --force"
     assert lines == {
-        f"featprop audit {start} --labels audit.csv {answers} --seed 3 --size 63 --out audit-2.csv",
-        f"featprop select {start} --labels audit.csv {answers} --seed 3 --budget 20 --out more-3.csv",
+        f"featprop audit {start} {answers} --seed 3 --size 63 --out audit-3.csv",
+        f"featprop select {start} {answers} --seed 3 --budget 20 --out more-3.csv",
         f"featprop train {start} {trained} --seed 3 --out model.safetensors",
         "featprop predict 'my graph/' --device cuda --model model.safetensors --out predictions.csv",
-        f"featprop report {start} --audit audit.csv {trained} {report}",
-        f"featprop report {start} --audit audit.csv --audit audit-2.csv {trained} {report}",
-        f"featprop report {start} --labels more-3.csv --audit audit.csv {trained} {report}",
+        f"featprop report {start} {trained} {report}",
+        f"featprop report {start} --labels audit-3.csv {trained} {report}",
+        f"featprop report {start} --labels more-3.csv {trained} {report}",
     }
 
 

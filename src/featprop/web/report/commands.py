@@ -27,16 +27,14 @@ class Files:
     """Files and options of a report, as given on the command line."""
 
     graph: str = "my-graph/"  # path of the graph
-    labels: tuple[str, ...] = ()  # label files; empty if the graph has its own labels
-    audit: tuple[str, ...] = ()  # audit sheets
+    labels: tuple[str, ...] = ()  # label files, audit sheets among them; empty if the graph has its own labels
     out: str = "report.html"  # report file
     options: Mapping[str, Any] = field(default_factory=dict)  # other options, by name
 
-    def command(self, name: str, *words: str, labels: Sequence[str] = (), audit: Sequence[str] = ()) -> str:
+    def command(self, name: str, *words: str, labels: Sequence[str] = ()) -> str:
         """Return a command for this graph, with its options."""
         found = ["featprop", name, self.graph]
         found += [word for path in labels for word in ("--labels", path)]
-        found += [word for path in audit for word in ("--audit", path)]
         for option in OPTIONS.get(name, ()):
             value = self.options.get(option)
             if value is not None and value != DEFAULTS.get(option):
@@ -44,10 +42,9 @@ class Files:
                 found += [word for each in values for word in (f"--{option}", str(each))]
         return shlex.join([*found, *words])
 
-    def report(self, labels: Sequence[str] = (), audit: Sequence[str] = ()) -> str:
-        """Return the command that writes this report again, with more labels or another audit."""
-        files = {"labels": [*self.labels, *labels], "audit": [*self.audit, *audit]}
-        return self.command("report", "--out", self.out, "--force", **files)
+    def report(self, *labels: str) -> str:
+        """Return the command that writes this report again, with more labels."""
+        return self.command("report", "--out", self.out, "--force", labels=[*self.labels, *labels])
 
 
 class NextStep(NamedTuple):
@@ -78,7 +75,7 @@ def _correct(files: Files) -> NextStep:
 
 
 def _check(files: Files, findings: Findings, open_nodes: int) -> NextStep:
-    out = f"audit-{len(files.audit) + 1}.csv"
+    out = f"audit-{len(files.labels) + 1}.csv"
     if findings.audit is None:
         size = min(AUDIT_SIZE, open_nodes)
         text = f"Measure the accuracy: label an audit of {size} random nodes in {out}."
@@ -86,9 +83,8 @@ def _check(files: Files, findings: Findings, open_nodes: int) -> NextStep:
         size = min(findings.audit.to_halve, open_nodes)
         effect = "to halve the interval" if size == findings.audit.to_halve else "to audit every node"
         text = f"Narrow the interval: label {size:,} more random nodes in {out} {effect}."
-    draw = files.command("audit", "--size", str(size), "--out", out, labels=(*files.labels, *files.audit))
-    is_among_labels = findings.audit is not None and not files.audit
-    return NextStep(text, (draw, files.report(labels=[out]) if is_among_labels else files.report(audit=[out])))
+    draw = files.command("audit", "--size", str(size), "--out", out, labels=files.labels)
+    return NextStep(text, (draw, files.report(out)))
 
 
 def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> NextStep:
@@ -97,5 +93,5 @@ def _more(files: Files, findings: Findings, n_labels: int, open_nodes: int) -> N
     text = f"Label {budget:,} more nodes, selected with the labels so far, in {out}."
     if findings.advice is not None and not findings.advice.may_help:
         text = f"Optional: {text[0].lower()}{text[1:]}"
-    choose = files.command("select", "--budget", str(budget), "--out", out, labels=(*files.labels, *files.audit))
-    return NextStep(text, (choose, files.report(labels=[out])))
+    choose = files.command("select", "--budget", str(budget), "--out", out, labels=files.labels)
+    return NextStep(text, (choose, files.report(out)))
