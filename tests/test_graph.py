@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from featprop.adjacency import RawGraph
 from featprop.errors import GraphError
 from featprop.graph import Graph, as_graph
 from featprop.matrix import dense
@@ -29,7 +28,7 @@ Edges = list[tuple[int, int, float]]
 
 def graph_of(edges: Edges, n: int) -> Graph:
     source, target, weights = (np.array([edge[part] for edge in edges]) for part in range(3))
-    return Graph.from_raw(RawGraph(source, target, np.ones((n, 1)), weights))
+    return Graph.from_edges(source, target, np.ones((n, 1)), weights=weights)
 
 
 def test_three_nodes_by_hand() -> None:
@@ -217,8 +216,7 @@ CLASS_NAMES = SIMPLE | st.tuples(SIMPLE, SIMPLE) | st.frozensets(st.integers())
 @given(names=st.lists(CLASS_NAMES, min_size=1, max_size=8))
 def test_any_hashable_is_a_class_name(names: list[Hashable]) -> None:
     n = len(names)
-    parts = RawGraph(np.array([], int), np.array([], int), np.ones((n, 1)), labels=names)
-    graph = Graph.from_raw(parts)
+    graph = Graph.from_edges([], [], np.ones((n, 1)), labels=names)
     assert graph.class_names() == [None if name == "" else name for name in names]
     assert len(set(graph.classes)) == len(graph.classes)
     assert graph.labels is not None

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,39 +20,15 @@ MERGED = {"max": "keeping the largest weight", "sum": "adding the weights", "cou
 """How the weights of duplicate edges are combined, for the log."""
 
 
-@dataclass(frozen=True)
-class RawGraph:
-    """An unchecked graph from outside, in positions 0..n-1.
+def symmetric_adjacency(
+    source: Any, target: Any, weights: Any, ids: NDArray[Any]
+) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the adjacency matrix of edges between positions, and the repairs.
 
-    Attributes
-    ----------
-    source, target
-        The two ends of each edge, as positions.
-    features
-        One row per node, a SciPy sparse matrix or a dense array; None for structural features.
-    weights
-        One weight per edge, or None for an unweighted graph.
-    ids
-        Id of each node, or None for 0..n-1.
-    labels
-        Class of each node; None, NaN or, in an integer array, a negative number where unknown. None without labels.
-    feature_names
-        Name of each feature column, if it has one.
+    Edges weigh 1 if `weights` is None. Of duplicate edges, the largest weight is kept.
     """
-
-    source: NDArray[np.integer[Any]]
-    target: NDArray[np.integer[Any]]
-    features: Any
-    weights: NDArray[Any] | None = None
-    ids: Any = None
-    labels: Any = None
-    feature_names: tuple[str, ...] | None = None
-
-
-def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Return the adjacency matrix and the repairs; of duplicate edges, the largest weight is kept."""
     n = len(ids)
-    a, b = (np.asarray(ends, dtype=np.int64) for ends in (raw.source, raw.target))
+    a, b = (np.asarray(ends, dtype=np.int64) for ends in (source, target))
     for ends in (a, b):
         if ends.size and (ends.min() < 0 or ends.max() >= n):
             stray = int(ends.max() if ends.max() >= n else ends.min())
@@ -62,7 +37,7 @@ def symmetric_adjacency(raw: RawGraph, ids: NDArray[Any]) -> tuple[sp.csr_array,
                 hint="Add the node or drop the edge.",
                 value=stray,
             )
-    weights = np.ones(len(a), np.float32) if raw.weights is None else _checked_weights(raw.weights, a, b, ids)
+    weights = np.ones(len(a), np.float32) if weights is None else _checked_weights(weights, a, b, ids)
     is_loop = a == b
     is_zero = (weights == 0) & ~is_loop
     kept = ~(is_loop | is_zero)

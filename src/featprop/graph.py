@@ -16,7 +16,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import RawGraph, symmetric_adjacency
+from featprop.adjacency import symmetric_adjacency
 from featprop.errors import GraphError, first_five
 from featprop.html import card
 from featprop.ids import as_array, closest, is_a, is_missing, name_to_text, package_of, plain, sorted_classes
@@ -115,20 +115,36 @@ class Graph:
     cache: GraphCache = field(default_factory=GraphCache, init=False)
 
     @classmethod
-    def from_raw(cls, raw: RawGraph) -> Graph:
-        """Check raw arrays and build the graph; every repair is logged."""
-        features = None if raw.features is None else _checked_features(raw.features)
-        ids = _checked_ids(raw.ids, len(raw.ids) if features is None else features.shape[0])
-        names = raw.feature_names
-        adjacency, repairs = symmetric_adjacency(raw, ids)
-        if features is None:
+    def from_edges(
+        cls, source: Any, target: Any, features: Any = None, *, weights: Any = None, ids: Any = None, labels: Any = None
+    ) -> Graph:
+        """Build a graph from the two ends of each edge; every repair is logged.
+
+        Parameters
+        ----------
+        source, target
+            The ends, as positions 0..n-1 of nodes.
+        features
+            Shape (n, d), sparse or dense; structural features by default.
+        weights
+            Weight of each edge; 1 by default.
+        ids
+            Id of each node; 0..n-1 by default. Required without features.
+        labels
+            Class of each node; None, NaN or, if all are integers, a negative number where unknown.
+        """
+        matrix = None if features is None else _checked_features(features)
+        names = _checked_ids(ids, len(ids) if matrix is None else matrix.shape[0])
+        adjacency, repairs = symmetric_adjacency(source, target, weights, names)
+        feature_names = None
+        if matrix is None:
             from featprop.sources.structure import structural_features
 
-            features, names = structural_features(adjacency)
+            matrix, feature_names = structural_features(adjacency)
         else:
-            check_finite(features, ids, names)
-        labels, classes = encode_labels(raw.labels, len(ids))
-        return freeze(cls(adjacency, features, ids, labels, classes, names, repairs=repairs, weight_scale=1.0))
+            check_finite(matrix, names, None)
+        codes, classes = encode_labels(labels, len(names))
+        return freeze(cls(adjacency, matrix, names, codes, classes, feature_names, repairs=repairs, weight_scale=1.0))
 
     @classmethod
     def from_scipy(cls, adjacency: Any, features: Any = None, *, ids: Any = None, labels: Any = None) -> Graph:
@@ -167,7 +183,7 @@ class Graph:
         if labels is not None and not (isinstance(labels, np.ndarray) and labels.dtype != object):
             labels = as_array(plain(labels))
         names = np.arange(n) if ids is None and features is None else ids
-        return cls.from_raw(RawGraph(source, target, features, entries.data, ids=names, labels=labels))
+        return cls.from_edges(source, target, features, weights=entries.data, ids=names, labels=labels)
 
     @classmethod
     def from_tables(cls, nodes: Any, edges: Any, **settings: Any) -> Graph:
@@ -194,9 +210,9 @@ class Graph:
 
         The weight of an edge is its `edge_weight` or, without any, its `edge_attr` if that is one non-negative number.
         """
-        from featprop.sources.objects import raw_from_pyg
+        from featprop.sources.objects import graph_from_pyg
 
-        return cls.from_raw(raw_from_pyg(data))
+        return graph_from_pyg(data)
 
     @classmethod
     def from_networkx(

@@ -72,10 +72,8 @@ def test_sql_and_numpy_normalise_edges_alike() -> None:
     values = generator.integers(0, 4, size=400).astype(float)
     nodes = pa.table({"id": np.arange(40), "x": np.arange(40.0)})
     edges = pa.table({"source": ends[:, 0], "target": ends[:, 1], "weight": values})
-    from featprop.adjacency import RawGraph
-
     one = fp.Graph.from_tables(nodes, edges, weights="raw")
-    other = fp.Graph.from_raw(RawGraph(ends[:, 0], ends[:, 1], np.eye(40), values))
+    other = fp.Graph.from_edges(ends[:, 0], ends[:, 1], np.eye(40), weights=values)
     assert (one.adjacency != other.adjacency).nnz == 0
     assert one.repairs == other.repairs
 

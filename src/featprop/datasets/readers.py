@@ -11,7 +11,7 @@ import pickle
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files as package_files
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeAlias
@@ -20,16 +20,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import RawGraph
 from featprop.errors import FileError, quote_error
 from featprop.graph import UNKNOWN, Graph
 from featprop.progress import tracked
-from featprop.sources.npz import raw_from_npz
+from featprop.sources.npz import graph_from_npz
 
 DIGITS_NEIGHBOURS = 10
 OGB_PARTS = ("edge", "node-feat", "node-label")
 
-Reader: TypeAlias = Callable[[Mapping[str, Path]], RawGraph]
+Reader: TypeAlias = Callable[[Mapping[str, Path]], Graph]
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def is_published(path: Path) -> bool:
 def read_files(read: Reader, files: Mapping[str, Path]) -> Graph:
     """Return the graph that a reader makes of files; raise a `FileError` about these if it fails."""
     try:
-        return Graph.from_raw(read(files))
+        return read(files)
     except FileError:
         raise
     except Exception as error:  # a damaged file can raise anything
@@ -99,13 +98,13 @@ def digits() -> Graph:
     return Graph.from_scipy(adjacency, images.data / 16.0, labels=images.target)
 
 
-def read_npz(files: Mapping[str, Path]) -> RawGraph:
+def read_npz(files: Mapping[str, Path]) -> Graph:
     """Read the ``.npz`` of CoraFull and its relatives or of the heterophilous graphs, whose edges have no weights."""
     (path,) = files.values()
-    return replace(raw_from_npz(path, allow_pickle=is_published(path)), weights=None)
+    return graph_from_npz(path, allow_pickle=is_published(path), weighted=False)
 
 
-def read_planetoid(files: Mapping[str, Path]) -> RawGraph:
+def read_planetoid(files: Mapping[str, Path]) -> Graph:
     """Read the eight ``ind.*`` files of Planetoid (Yang et al. 2016): pickles of Python 2.
 
     ``allx`` and ``ally`` hold the features and classes of the first nodes, ``tx`` and ``ty`` those of the test nodes,
@@ -127,7 +126,7 @@ def read_planetoid(files: Mapping[str, Path]) -> RawGraph:
     labels[nodes] = np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), UNKNOWN)
     source = np.repeat(np.array(list(neighbours), dtype=np.int64), [len(ends) for ends in neighbours.values()])
     target = np.array([end for ends in neighbours.values() for end in ends], dtype=np.int64)
-    return RawGraph(source, target, features, labels=labels)
+    return Graph.from_edges(source, target, features, labels=labels)
 
 
 def _unpickle(path: Path) -> Any:
@@ -139,7 +138,7 @@ def _unpickle(path: Path) -> Any:
         return pickle.loads(path.read_bytes(), encoding="latin1")
 
 
-def read_content(files: Mapping[str, Path]) -> RawGraph:
+def read_content(files: Mapping[str, Path]) -> Graph:
     """Read ``cora.content`` (paper, words, class) and ``cora.cites`` (cited, citing); paper numbers become ids."""
     content, cites = (next(path for path in files.values() if path.suffix == end) for end in (".content", ".cites"))
     rows = [line.split() for line in content.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -147,10 +146,10 @@ def read_content(files: Mapping[str, Path]) -> RawGraph:
     places = {row[0]: place for place, row in enumerate(rows)}
     ends = np.array([places[end] for end in cites.read_text(encoding="ascii").split()]).reshape(-1, 2)
     ids, labels = [int(row[0]) for row in rows], [row[-1] for row in rows]
-    return RawGraph(ends[:, 1], ends[:, 0], sp.csr_array(words), ids=ids, labels=labels)
+    return Graph.from_edges(ends[:, 1], ends[:, 0], sp.csr_array(words), ids=ids, labels=labels)
 
 
-def read_ogb(files: Mapping[str, Path]) -> RawGraph:
+def read_ogb(files: Mapping[str, Path]) -> Graph:
     """Read an archive of the Open Graph Benchmark (Hu et al. 2020), such as ``arxiv.zip``, without unpacking it."""
     (path,) = files.values()
     arrays = []
@@ -162,7 +161,7 @@ def read_ogb(files: Mapping[str, Path]) -> RawGraph:
     edges, features, labels = arrays
     if edges.shape[1] != 2 or labels.shape[1] != 1:
         raise ValueError("edges need two columns and labels one")
-    return RawGraph(edges[:, 0], edges[:, 1], features, labels=labels[:, 0])
+    return Graph.from_edges(edges[:, 0], edges[:, 1], features, labels=labels[:, 0])
 
 
 def _read_numbers(file: IO[bytes]) -> NDArray[Any]:

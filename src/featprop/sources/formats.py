@@ -21,7 +21,7 @@ from featprop.sources.databases import quoted, reading
 from featprop.sources.delimited import HEAD_BYTES, opened, table_suffix
 from featprop.sources.description import GraphDescription
 from featprop.sources.naming import END_NAMES, NEO4J_HEADER
-from featprop.sources.npz import raw_from_npz
+from featprop.sources.npz import graph_from_npz
 from featprop.sources.objects import graph_from_columns, graph_from_networkx, weights_of, without_drawing
 from featprop.sources.tables import Tables
 
@@ -155,7 +155,7 @@ def read_matrix_market(path: Path) -> Graph:
 def read_npz(path: Path) -> Graph:
     """Read an archive of NumPy arrays."""
     with damaged(path):
-        return Graph.from_raw(raw_from_npz(path))
+        return graph_from_npz(path)
 
 
 def read_torch(path: Path) -> Graph:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from featprop.adjacency import RawGraph
+from featprop.graph import Graph
 from featprop.matrix import checked_csr
 
 EDGES = ("edge_index", "edges", "edge_list")
@@ -28,8 +28,11 @@ LABELS = ("y", "labels", "node_labels", "label")
 WEIGHTS = ("edge_weight", "edge_weights", "weights")
 
 
-def raw_from_npz(path: Path, *, allow_pickle: bool = False) -> RawGraph:
-    """Return the arrays of a graph of any of these layouts; NumPy raises nearly anything about a damaged file."""
+def graph_from_npz(path: Path, *, allow_pickle: bool = False, weighted: bool = True) -> Graph:
+    """Return the graph of a file of any of these layouts; NumPy raises nearly anything about a damaged one.
+
+    Edges weigh 1 unless `weighted`.
+    """
     if not zipfile.is_zipfile(path):
         raise ValueError("it is not a zip archive")
     with (
@@ -37,20 +40,25 @@ def raw_from_npz(path: Path, *, allow_pickle: bool = False) -> RawGraph:
         np.errstate(all="ignore"),
         np.load(file, allow_pickle=allow_pickle, encoding="latin1") as archive,
     ):
-        return _read_arrays(archive)
+        edges = next((name for name in EDGES if name in archive), None)
+        if edges is not None:
+            return _of_edges(archive, edges, weighted=weighted)
+        adjacency, features, labels = _matrices(archive)
+    if not weighted:
+        adjacency.sum_duplicates()
+        adjacency.data = np.ones(adjacency.nnz)
+    return Graph.from_scipy(adjacency, features, labels=labels)
 
 
-def _read_arrays(archive: Any) -> RawGraph:
+def _matrices(archive: Any) -> tuple[sp.csr_array, Any, Any]:
+    """Return the adjacency matrix, and the features and the labels if they are there."""
     if "adj_data" in archive:
-        return _of_matrices(_csr(archive, "adj_"), _csr(archive, "attr_"), _first(archive, ("labels",)))
+        return _csr(archive, "adj_"), _csr(archive, "attr_"), _first(archive, ("labels",))
     if "adj_matrix" in archive:
         adjacency, features = (sp.csr_array(archive[name].item()) for name in ("adj_matrix", "node_attr"))
-        return _of_matrices(adjacency, features, _first(archive, ("node_label",)))
-    edges = next((name for name in EDGES if name in archive), None)
-    if edges is not None:
-        return _of_edges(archive, edges)
+        return adjacency, features, _first(archive, ("node_label",))
     if "format" in archive:
-        return _of_matrices(_scipy_matrix(archive))
+        return _scipy_matrix(archive), None, None
     raise ValueError(f"its arrays {', '.join(sorted(archive.files)[:8])} have no edges such as edge_index")
 
 
@@ -64,17 +72,7 @@ def _csr(archive: Any, prefix: str) -> sp.csr_array:
     return checked_csr(data, indices, indptr, tuple(shape.tolist()))
 
 
-def _of_matrices(adjacency: sp.csr_array, features: Any = None, labels: Any = None) -> RawGraph:
-    n = adjacency.shape[0] if features is None else features.shape[0]
-    if adjacency.shape != (n, n):
-        raise ValueError(f"an adjacency matrix of shape {adjacency.shape} and {n:,} rows of features")
-    entries = adjacency.tocoo()
-    source, target = entries.coords
-    ids = np.arange(n) if features is None else None
-    return RawGraph(source, target, features, weights=entries.data, ids=ids, labels=labels)
-
-
-def _of_edges(archive: Any, name: str) -> RawGraph:
+def _of_edges(archive: Any, name: str, *, weighted: bool) -> Graph:
     edges = archive[name]
     if edges.ndim != 2 or edges.dtype.kind not in "iu" or 2 not in edges.shape:
         raise ValueError(f"{name} of shape {edges.shape} and type {edges.dtype}, not two rows of positions")
@@ -86,7 +84,7 @@ def _of_edges(archive: Any, name: str) -> RawGraph:
     ids = None
     if features is None:
         ids = np.arange(max(int(edges.max(initial=-1)) + 1, 0 if labels is None else len(labels)))
-    return RawGraph(source, target, features, weights, ids, labels)
+    return Graph.from_edges(source, target, features, weights=weights if weighted else None, ids=ids, labels=labels)
 
 
 def _scipy_matrix(archive: Any) -> sp.csr_array:

@@ -12,7 +12,6 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.adjacency import RawGraph
 from featprop.errors import GraphError, LabelError, MissingExtraError, unknown_choice
 from featprop.graph import Graph, freeze
 from featprop.ids import as_array, counts_rows, is_a, is_missing, is_series
@@ -165,8 +164,8 @@ def _is_vector(value: Any) -> bool:
     return all(isinstance(each, int | float | np.number) for each in np.asarray(value, dtype=object).ravel())
 
 
-def raw_from_pyg(data: Data) -> RawGraph:
-    """Return the edges, `x`, `y` and the weights of a `Data`: `edge_weight`, or one number per edge in `edge_attr`."""
+def graph_from_pyg(data: Data) -> Graph:
+    """Return the graph of a `Data`; the weights are `edge_weight`, or `edge_attr` if it has one number per edge."""
     check_is_data(data)
     if data.edge_index is None:
         raise GraphError("The Data has no edge_index.", hint="Set data.edge_index.", parameter="edge_index")
@@ -174,10 +173,10 @@ def raw_from_pyg(data: Data) -> RawGraph:
         message = f"data.x must be a tensor of numbers, not a {type(data.x).__name__}."
         raise GraphError(message, hint="Encode text as numbers, or use Graph.from_tables.", parameter="x")
     source, target = data.edge_index.cpu().numpy()
-    return RawGraph(
-        source=source,
-        target=target,
-        features=None if data.x is None else _features(data.x),
+    return Graph.from_edges(
+        source,
+        target,
+        None if data.x is None else _features(data.x),
         weights=_weights(data),
         ids=np.arange(int(data.num_nodes)) if data.x is None else None,
         labels=None if data.y is None else _labels(data.y),
