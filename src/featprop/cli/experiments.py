@@ -25,12 +25,16 @@ app.add_typer(commands, name="experiments")
 @commands.command()
 def run(
     settings: Annotated[
-        list[Path] | None, typer.Option(help="TOML file with the settings of experiments. Repeatable.")
+        list[Path] | None, typer.Option(metavar="FILE", help="TOML file with the settings of experiments. Repeatable.")
     ] = None,
-    dataset: Annotated[list[str] | None, typer.Option(help="Data set, or graph with labels. Repeatable.")] = None,
-    strategy: Annotated[list[str] | None, typer.Option(help="Strategy, or strategy[option=value]. Repeatable.")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Data set, or path of a graph with labels. Repeatable.")
+    ] = None,
+    strategy: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Strategy, or strategy[option=value]. Repeatable.")
+    ] = None,
     model: Annotated[
-        list[str] | None, typer.Option(help="Model, or model[setting=value]; `featprop models` lists them. Repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="Model, or model[setting=value]. Repeatable.")
     ] = None,
     budgets: Annotated[str | None, typer.Option(help="Numbers of labels, ascending. Default: 10,20,40,80,160.")] = None,
     seeds: Annotated[
@@ -40,7 +44,7 @@ def run(
     threads: Annotated[int, typer.Option(min=1, help="Number of threads per process.")] = 1,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the results.")] = Path("results"),
     reuse: Annotated[
-        list[Path] | None, typer.Option(help="Folder with more results that need no new run. Repeatable.")
+        list[Path] | None, typer.Option(metavar="FOLDER", help="Folder with results to use as well. Repeatable.")
     ] = None,
 ) -> None:
     """Select nodes, train on their labels and score the predictions, for every combination of the options.
@@ -62,7 +66,7 @@ def run(
     }
     given = {name: value for name, value in given.items() if value is not None}
     if (settings and given) or not (settings or dataset):
-        message = "Say what to run: either `settings`, or `dataset` and other options."
+        message = "Pass either `settings`, or `dataset` with other options."
         raise ParameterError(message, parameter="settings", value=sorted(given))
     wanted = [read_settings(path) for path in settings or ()]
     if not settings:

@@ -96,7 +96,7 @@ def print_size(path: Path, graph: Graph, columns: TablePreprocessor | None) -> N
     typer.echo(f"Read {size} from {path}", err=True)
     if columns is not None:
         more = shlex.join(["featprop", "inspect", f"{path}"])
-        typer.echo(f"{columns.summary()} ({more} shows more)", err=True)
+        typer.echo(f"{columns.summary()} Details: {more}", err=True)
 
 
 def count_of(number: int, what: str) -> str:

@@ -267,8 +267,8 @@ class TablePreprocessor:
         for each in self.groups:
             used.setdefault(each.kind, []).append(each.name)
         left = [f"{each.name} ({each.reason})" for each in self.profiles if each.kind == Kind.IGNORED]
-        kinds = ", ".join(f"{kind} {first_five(names)}" for kind, names in used.items()) or "none"
-        return f"Columns: {kinds}" + (f"; ignored {first_five(left)}" if left else "")
+        kinds = ", ".join(f"{kind} ({_list_names(names)})" for kind, names in used.items()) or "none"
+        return f"Columns: {kinds}." + (f" Ignored: {_list_names(left)}." if left else "")
 
     def to_json(self) -> list[Any]:
         """Return the preprocessor as JSON values."""
@@ -281,6 +281,12 @@ class TablePreprocessor:
             return cls(tuple(_load_profile(each) for each in data))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"The settings of the table's columns are damaged: {shorten(str(error), 200)}") from error
+
+
+def _list_names(names: list[str]) -> str:
+    """Return the first five names, and how many more there are."""
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"{', '.join(names[:5])}{more}"
 
 
 def profile(table: pa.Table, **options: Any) -> list[ColumnProfile]:

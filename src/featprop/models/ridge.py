@@ -157,7 +157,7 @@ class GraphRidge(NodeClassifier):
         return propagation.features(max(self.weights_, key=lambda name: self.weights_[name]), self._space)
 
     def evidence(self) -> str | None:
-        """Say what the weights of the feature sets mean, once there are labels enough to judge by."""
+        """Describe which feature sets the predictions rely on, once there are enough labels to judge."""
         if self.features != "auto" or len(self.labelled_) < MIN_LABELS_TO_EXPLAIN:
             return None
         own, edges = (self.weights_.get(name, 0.0) for name in ("own", STRUCTURE))

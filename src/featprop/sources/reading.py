@@ -187,7 +187,9 @@ def _find_roles(place: Path, names: Mapping[str, str]) -> dict[str, Any]:
                 found[role] = alike[0]
                 break
     if "nodes" not in found and "edges" not in found:
-        message = f"{place} holds no tables named nodes or edges, but {first_five(sorted(names)) or 'nothing'}."
-        hint = "Rename them, or name them in a graph.toml: `featprop init NODES EDGES`."
+        message = (
+            f"{place} has no tables named nodes or edges; it has {first_five(sorted(names)) if names else 'none'}."
+        )
+        hint = "Rename them, or name them in a graph.toml; `featprop init` writes one."
         raise FileError(message, hint=hint, path=place)
     return found

@@ -163,7 +163,9 @@ class Tables(contextlib.ExitStack):
             statements = self.connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             message = f"The SQL of {what} must be one SELECT statement."
-            raise ParameterError(message, hint="It cannot change anything.", parameter=what, value=sql)
+            raise ParameterError(
+                message, hint="Write a single query, without COPY, INSERT or SET.", parameter=what, value=sql
+            )
         return self.described(what, f"({sql.strip().rstrip(';')}\n)")
 
     def described(self, name: str, relation: str, *, typed: bool = True) -> Source:
