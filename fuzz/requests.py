@@ -70,7 +70,7 @@ def send_all(requests: list[Sent]) -> None:
     client = page.script("ada")
     for sent in requests:
         try:
-            reply = client(sent.method, sent.path, content=sent.body, headers=sent.headers)
+            reply = client.request(sent.method, sent.path, content=sent.body, headers=sent.headers)
         except (httpx.InvalidURL, ValueError):  # what no client can send
             continue
         assert 200 <= reply.status_code < 500, f"{reply.status_code} to {sent}"

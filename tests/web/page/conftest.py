@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,7 +18,8 @@ from featprop.labels import Annotation, LabelLog
 from featprop.web.page.security import Guard, Tokens, allowed_hosts
 from featprop.web.page.server import build_application, make_server
 from featprop.web.page.session import Session
-from featprop.web.page.trainer import Ranking, compute_ranking
+from featprop.web.page.startup import listen
+from featprop.web.page.trainer import Ranking, Snapshot, compute_ranking
 
 PORT = 8765
 CLASSES = ("ok", "review", "fraud")
@@ -47,53 +47,45 @@ def payments(count: int = 60, **columns: list[Any]) -> Graph:
     return Graph.from_tables(pa.table(nodes), pa.table(edges))
 
 
-FIRST: dict[tuple[int, int], tuple[Graph, Ranking]] = {}
-
-
-def learn(session: Session) -> None:
-    """Train here instead of in another process; a first ranking is computed once for a graph."""
-    snapshot = session.snapshot()
-    key = (id(session.graph), snapshot.wanted)
-    if snapshot.labels or snapshot.excluded or key not in FIRST:
-        ranking = compute_ranking(session.graph, snapshot)
-        session.take_ranking(ranking)
-        if not snapshot.labels and not snapshot.excluded:
-            FIRST[key] = session.graph, ranking
-    else:
-        session.take_ranking(FIRST[key][1])
-
-
 @cache
 def default_graph() -> Graph:
     return payments()
 
 
-class Caller:
-    """A client of the application in process, with a token or a cookie."""
+@cache
+def first_ranking(wanted: int) -> Ranking:
+    return compute_ranking(default_graph(), Snapshot({}, (), wanted))
 
-    def __init__(self, app: Guard, headers: dict[str, str] | None = None, host: str = f"127.0.0.1:{PORT}") -> None:
-        self.app, self.host, self.headers = app, host, headers or {}
-        self.cookies = httpx.Cookies()
 
-    def __call__(self, method: str, path: str, **options: Any) -> httpx.Response:
+def learn(session: Session) -> None:
+    """Train here instead of in another process."""
+    snapshot = session.snapshot()
+    is_first = session.graph is default_graph() and not snapshot.labels and not snapshot.excluded
+    session.take_ranking(first_ranking(snapshot.wanted) if is_first else compute_ranking(session.graph, snapshot))
+
+
+class InProcess(httpx.BaseTransport):
+    """Sends requests to an application in this process."""
+
+    def __init__(self, app: Guard) -> None:
+        self.transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
         async def send() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
-            async with httpx.AsyncClient(
-                transport=transport, base_url=f"http://{self.host}", cookies=self.cookies
-            ) as client:
-                answer = await client.request(
-                    method, path, headers={**self.headers, **options.pop("headers", {})}, **options
-                )
-                self.cookies = client.cookies
-                return answer
+            answer = await self.transport.handle_async_request(request)
+            return httpx.Response(answer.status_code, headers=answer.headers, content=await answer.aread())
 
         return asyncio.run(send())
 
-    def get(self, path: str, **options: Any) -> httpx.Response:
-        return self("GET", path, **options)
 
-    def post(self, path: str, json: Any = None, **options: Any) -> httpx.Response:
-        return self("POST", path, **({} if json is None else {"json": json}), **options)
+class Caller(httpx.Client):
+    """A client with a token or a cookie."""
+
+    def __init__(self, app: Guard, headers: dict[str, str] | None = None, **options: Any) -> None:
+        super().__init__(transport=InProcess(app), base_url=f"http://127.0.0.1:{PORT}", headers=headers, **options)
+
+    def post(self, path: str, json: Any = None, **options: Any) -> httpx.Response:  # type: ignore[override]
+        return super().post(path, json=json, **options)
 
 
 class Page:
@@ -173,11 +165,6 @@ def browser(page: Page) -> Caller:
     return page.browser()
 
 
-@pytest.fixture
-def payments_of() -> Callable[..., Graph]:
-    return payments
-
-
 def give_ranking(page: Any, **shares: list[float]) -> None:
     """Give the session a model that is sure of ok, except for these nodes."""
     graph, labels = page.session.graph, page.session.log.labels()
@@ -203,10 +190,7 @@ class Live:
 
     def __init__(self, page: Page, host: str = "127.0.0.1", port: int = 0) -> None:
         self.page, self.host = page, host
-        self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.listener.bind((host, port))
-        self.listener.listen(64)
+        self.listener = listen(host, port)
         self.port = self.listener.getsockname()[1]
         self.root = f"http://{host}:{self.port}"
         self.server = make_server(page.at(host, self.port))

@@ -16,7 +16,7 @@ from featprop.graph import Graph
 from featprop.labels import LabelLog
 from featprop.web.page.trainer import compute_advice
 from featprop.web.page.views import node_address
-from tests.web.page.conftest import PORT, learn
+from tests.web.page.conftest import PORT, learn, payments
 
 MakePage = Callable[..., Any]
 
@@ -117,9 +117,9 @@ def test_only_the_owner_manages_classes_and_downloads(make_page: MakePage) -> No
     assert ada.get("/api/progress").json()["annotators"] == {"ada": 0, "grace": 1}
 
 
-def test_ids_can_have_any_length(make_page: MakePage, payments_of: Callable[..., Any]) -> None:
+def test_ids_can_have_any_length(make_page: MakePage) -> None:
     ids = ["节点" * 20_000, *(f"n{place}" for place in range(1, 60))]
-    page = make_page(payments_of(id=ids))
+    page = make_page(payments(id=ids))
     script = page.script()
     assert script.post("/api/labels", {"node": ids[0], "label": "ok", "key": "1"}).status_code == 200
     assert page.log.labels() == {ids[0]: "ok"}
@@ -257,7 +257,7 @@ def test_errors_have_a_status_and_a_parameter(
     page: Any, method: str, path: str, body: Any, status: int, parameter: str | None
 ) -> None:
     sent = {"content": body if isinstance(body, bytes) else json.dumps(body)} if body is not None else {}
-    answer = page.script()(method, path, headers={"Content-Type": "application/json"}, **sent)
+    answer = page.script().request(method, path, headers={"Content-Type": "application/json"}, **sent)
     assert answer.status_code == status, answer.text
     assert set(answer.json()) == {"error", "type", "parameter"}
     assert answer.json()["parameter"] == parameter

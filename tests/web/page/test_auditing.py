@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from featprop.errors import ParameterError
-from featprop.graph import Graph
 from featprop.ids import name_from_text
-from featprop.labels import LabelLog
 from featprop.web.page.questions import Why
 from featprop.web.page.session import Session
-from tests.helpers import raises
 from tests.web.page.conftest import learn
 
 Make = Callable[..., Any]
@@ -155,8 +151,3 @@ def test_predictions_of_audit_nodes_are_hidden(make_page: Make, asks: str) -> No
     drawn = [task for task in tasks if task["data"]["node_id"] in session.log.audit()]
     assert len(drawn) == 10
     assert not any("predictions" in task for task in drawn)
-
-
-def test_audit_larger_than_the_graph_is_refused(line: Graph) -> None:
-    with raises(ParameterError, parameter="size", value=6):
-        Session(line, LabelLog(), audit=6)

@@ -227,21 +227,6 @@ def test_help_dialog(live: Any, tab: Any) -> None:
     press(tab, "1")
 
 
-def test_two_annotators_get_different_nodes(make_live: MakeLive, visit: Visit) -> None:
-    live = make_live(annotators=("ada", "grace"))
-    tabs = {name: visit(live, name) for name in ("ada", "grace")}
-    for _ in range(5):
-        assert title(tabs["ada"]) != title(tabs["grace"])
-        for tab in tabs.values():
-            press(tab, "1")
-    assert tabs["ada"].locator(".who").inner_text() == "ada"
-    answers = live.page.log.holding()
-    assert [act.annotator for act in answers].count("ada") == [act.annotator for act in answers].count("grace") == 5
-    assert len({act.node for act in answers}) == 10
-    press(tabs["ada"], "u")
-    assert len(live.page.log.history("grace")) == 5
-
-
 def test_other_sites_cannot_answer(live: Any, chromium: Any) -> None:
     context = chromium.new_context()
     tab = context.new_page()
@@ -351,25 +336,6 @@ def test_search_among_more_than_ten_classes(make_live: MakeLive, visit: Visit) -
     tab.keyboard.press("Escape")
     press(tab, "5")
     assert acts(live) == [("label", "small shop"), ("label", "class 0"), ("label", "class 4")]
-
-
-def test_new_class_has_a_button_at_once(make_live: MakeLive, visit: Visit) -> None:
-    live = make_live(classes=())
-    tab = visit(live)
-    tab.fill("#class", "mule")
-    tab.click("#add button")
-    tab.wait_for_selector("#choices button")
-    press(tab, "1")
-    assert acts(live) == [("label", "mule")]
-
-
-def test_blind_session_shows_predictions_on_request(make_live: MakeLive, visit: Visit) -> None:
-    live = make_live(blind=True)
-    tab = visit(live)
-    assert tab.locator(".suggestion").get_attribute("data-prediction") == "hidden"
-    tab.keyboard.press("m")
-    tab.wait_for_url("**/?suggestion=true")
-    assert tab.locator(".suggestion").get_attribute("data-prediction") == "none"
 
 
 def test_unsent_answer_is_kept_and_sent_once(live: Any, tab: Any, make_live: MakeLive, visit: Visit) -> None:
@@ -521,14 +487,6 @@ def test_review_stream_by_keyboard(make_live: MakeLive, visit: Visit) -> None:
     tab.wait_for_selector("#question .finished")
     tab.goto(f"{live.root}/review/least_certain")
     assert tab.locator(".choices .accepted").get_attribute("data-name") == "ok"
-
-
-def test_command_can_be_copied_when_finished(make_live: MakeLive, visit: Visit) -> None:
-    live = make_live(budget=1)
-    tab = visit(live, permissions=["clipboard-read", "clipboard-write"])
-    tab.keyboard.press("1")
-    tab.click("#finished .copy")
-    assert tab.evaluate("() => navigator.clipboard.readText()").startswith("featprop train")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

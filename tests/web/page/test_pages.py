@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from featprop.labels import LabelLog
-from tests.web.page.conftest import give_ranking, learn
+from tests.web.page.conftest import give_ranking, learn, payments
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 
@@ -139,9 +139,9 @@ def test_first_ten_classes_have_keys_and_more_have_a_search(make_page: Callable[
     assert ('id="find"' in text) == (count > 10)
 
 
-def test_stored_text_is_escaped_everywhere(make_page: Callable[..., Any], payments_of: Callable[..., Any]) -> None:
+def test_stored_text_is_escaped_everywhere(make_page: Callable[..., Any]) -> None:
     ids = [EVIL, *(f"n{place}" for place in range(1, 60))]
-    graph = payments_of(id=ids, name=[f"{EVIL} {place}" for place in range(60)], about=[EVIL] * 60)
+    graph = payments(id=ids, name=[f"{EVIL} {place}" for place in range(60)], about=[EVIL] * 60)
     page = make_page(graph, classes=(EVIL, "ok"), annotators=(EVIL, "grace"))
     browser = page.browser(EVIL)
     page.session.label(EVIL, EVIL, EVIL, "1")
@@ -161,9 +161,7 @@ def test_stored_text_is_escaped_everywhere(make_page: Callable[..., Any], paymen
         assert browser.get(path).headers["content-type"] == "application/json"
 
 
-def test_images_come_only_from_the_declared_folder(
-    make_page: Callable[..., Any], payments_of: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_images_come_only_from_the_declared_folder(make_page: Callable[..., Any], tmp_path: Path) -> None:
     folder = tmp_path / "pictures"
     (folder / "deep").mkdir(parents=True)
     for path in (folder / "a.png", folder / "deep" / "b c.jpg", tmp_path / "secret.png", folder / "notes.txt"):
@@ -175,7 +173,7 @@ def test_images_come_only_from_the_declared_folder(
     (folder / "in.png").symlink_to(folder / "a.png")
     (folder / "dir.png").mkdir()
     (folder / "loop.png").symlink_to(folder / "loop.png")
-    page = make_page(payments_of(picture=["a.png"] * 60), images=folder)
+    page = make_page(payments(picture=["a.png"] * 60), images=folder)
     browser = page.browser()
     shown = browser.get("/images/a.png")
     assert (shown.content, shown.headers["content-type"]) == (b"bytes of a.png", "image/png")

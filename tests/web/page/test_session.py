@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from featprop.errors import FeatpropError, LabelError, ModelError, ParameterError
+from featprop.errors import LabelError, ModelError, ParameterError
 from featprop.graph import Graph
 from featprop.ids import name_from_text
 from featprop.labels import Annotation, LabelLog
@@ -167,23 +167,6 @@ def test_classes(session: Session) -> None:
         session.label("", "n1", "zebra", "k2")
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda session: session.next("eve"),
-        lambda session: session.label("eve", "n1", "a", "k"),
-        lambda session: session.label("", "nowhere", "a", "k"),
-        lambda session: session.skip("", "nowhere", "", "k"),
-        lambda session: session.note("eve", "n1", "x", "k"),
-        lambda session: session.undo("eve", "k"),
-    ],
-)
-def test_unknown_annotators_and_nodes_are_refused(session: Session, act: Callable[[Session], object]) -> None:
-    with pytest.raises(FeatpropError):
-        act(session)
-    assert events(session) == []
-
-
 def wait_until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + 300
     while not condition() and time.monotonic() < deadline:
@@ -297,29 +280,6 @@ def test_undone_nodes_are_asked_again(session: Session) -> None:
         again.append(question.node)
         session.label("", question.node, "b", f"again{len(again)}")
     assert sorted(again) == sorted(asked[-3:])
-
-
-def test_undone_node_goes_to_others_after_the_lease(make: Make) -> None:
-    clock = Clock()
-    session = make(annotators=["ada", "grace"], clock=clock)
-    while (question := session.next("ada")) is not None:
-        session.label("ada", question.node, "a", f"k{question.node}")
-    taken_back = session.undo("ada", "u").node
-    assert session.next("grace") is None
-    clock.now = 2 * LEASE_S
-    assert session.next("grace").node == taken_back
-
-
-def test_restart_keeps_classes_in_order(make: Make) -> None:
-    session = make(classes=["z", "a"], annotators=["ada", "grace", "eve"])
-    session.add_class("new", "ada")
-    session.label("ada", "n1", "a", "k1")
-    session.label("grace", "n1", "a", "k2")
-    session.label("eve", "n1", "z", "k3")
-    session.close()
-    assert list(make(classes=[]).classes) == ["z", "a", "new"]
-    assert list(make(classes=["new", "a"]).classes) == ["new", "a", "z"]
-    assert session.log.classes() == ["new", "a", "z"]
 
 
 def test_classes_with_another_spelling_are_those_of_the_log(make: Make, caplog: pytest.LogCaptureFixture) -> None:

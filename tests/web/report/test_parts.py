@@ -37,13 +37,6 @@ def test_small_map_shows_all_nodes_and_large_map_a_sample() -> None:
     assert not np.array_equal(shown, sample_nodes(100_000, labelled, wanted, seed=2))
 
 
-def test_many_labels_are_sampled() -> None:
-    shown = sample_nodes(20_000, np.arange(10_000), list(range(19_000, 19_100)))
-    assert len(shown) == 4000
-    assert 2400 < np.count_nonzero(shown < 10_000) <= 2500
-    assert set(range(19_000, 19_100)) <= set(shown.tolist())
-
-
 def test_labels_and_audit_by_node(analysis: Analysis) -> None:
     assert analysis.classes == (*sorted(CLASSES), "other")
     assert np.count_nonzero(analysis.labelled != UNKNOWN) == 21
@@ -109,16 +102,6 @@ def test_headline_is_the_audit_or_the_estimate(analysis: Analysis, analyse: Any,
     assert analysis.headline == f"Accuracy {analysis.findings.audit.accuracy}"
     estimated = analyse(labels)
     assert estimated.headline == f"Estimated accuracy {estimated.findings.estimate.accuracy}"
-
-
-def test_headline_without_an_estimate(line: Graph) -> None:
-    def headline(labels: dict[str, str]) -> str:
-        model = GraphRidge().fit(line, list(labels), list(labels.values()), cold_start=True)
-        return Analysis(line, model, labels).headline
-
-    assert "left" in headline({"a": "left"})
-    assert headline({"a": "left", "b": "right"}).startswith("2 labels are too few")
-    assert headline(dict(zip("abcde", ["left", "right"] * 2 + ["left"], strict=True))) == "Every node is labelled"
 
 
 def test_warning_if_one_class_is_almost_everything(analyse: Callable[..., Analysis]) -> None:

@@ -3,7 +3,6 @@
 import base64
 import csv
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from featprop.errors import FileError, GraphError, LabelError, MissingExtraError, ParameterError
 from featprop.graph import Graph
 from featprop.web.report import build, report
-from featprop.web.report.commands import Files
 from tests.helpers import HtmlPage, raises
 from tests.web.report.conftest import CLASSES, EVIL, FILES
 
@@ -60,23 +58,6 @@ def test_report_is_deterministic(written: Path, graph: Graph, labels: dict[str, 
     audit = {"n3": CLASSES[1], "n5": CLASSES[1]}
     again = report(graph, labels, audit=audit, out=tmp_path / "r.html", files=FILES, title=EVIL[0])
     assert again.path.read_bytes() == written.read_bytes()
-
-
-def test_sentences_below_the_headline(graph: Graph, labels: dict[str, str], tmp_path: Path) -> None:
-    def sentences(labels: dict[str, str], audit: Any = None) -> list[str]:
-        page = report(graph, labels, audit=audit, out=tmp_path / "r.html", force=True).path.read_text(encoding="utf-8")
-        hero = page.split("<body>")[1].split('<ul class="tiles">')[0]
-        return [unescape(text).replace("\xa0", " ") for text in re.findall(r"<p(?: class=\"lead\")?>(.*?)</p>", hero)]
-
-    assert sentences(labels, {"n3": "ok"})[0].startswith(
-        "Measured on 1 random node that the model has not seen. The 90 %"
-    )
-    assert sentences({"n0": "ok"}, {"n3": "ok"})[1].startswith("All labels are ok, so")
-    assert sentences({"n0": "ok", "n1": "fraud"}) == ["Label a few random nodes as an audit to measure the accuracy."]
-    estimated = sentences(labels)
-    assert estimated[0].startswith("Estimated from the labels and the graph, with a 90 % interval.")
-    assert estimated[1] == "With so few labels, an audit of 30 random nodes is more reliable."
-    assert estimated[-1].startswith("More labels will probably not help. Doubling")
 
 
 @pytest.mark.parametrize("model", ["ridge", "sgc"])
@@ -148,30 +129,6 @@ def test_missing_extra_is_named(graph: Graph, labels: Any, monkeypatch: pytest.M
     monkeypatch.setattr(build, "find_spec", lambda _: None)
     with raises(MissingExtraError, extra="report"):
         report(graph, labels, out=tmp_path / "r.html")
-
-
-def test_bidi_controls_are_removed(tmp_path: Path) -> None:
-    pd = pytest.importorskip("pandas")
-    bad = "\u202e\u2066"
-    generator = np.random.default_rng(0)
-    nodes = pa.table(
-        {
-            "id": [f"{bad}{node}" for node in range(40)],
-            f"size{bad}": generator.normal(size=40),
-            f"kind{bad}": [f"{bad}{'xy'[node % 2]}" for node in range(40)],
-        }
-    )
-    edges = pa.table({"source": nodes["id"][:20], "target": nodes["id"][20:]})
-    ids = nodes["id"].to_pylist()
-    labels = {node: f"{bad}{'ab'[place % 2]}" for place, node in enumerate(ids[:9])} | {ids[9]: f"{bad}c"}
-    files = Files(f"g{bad}", (f"{bad}.csv",), options={"title": bad})
-    made = report(
-        Graph.from_tables(nodes, edges), pd.Series(labels), audit={ids[12]: f"{bad}new"}, out=tmp_path / "r.html",
-        files=files, title=f"Mine{bad}",
-    )  # fmt: skip
-    page = made.path.read_text(encoding="utf-8")
-    assert "<title>Mine: " in page
-    assert not set(bad) & set(page)
 
 
 def test_audit_is_scored_for_labels_of_one_class(graph: Graph, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.errors import GraphError, ParameterError, first_five, shorten, unknown_choice
+from featprop.errors import GraphError, ParameterError, first_five, shorten
 from featprop.evaluate import Advice
 from featprop.evaluate.audit import add_to_audit
 from featprop.evaluate.audit_scoring import score_predictions
@@ -97,8 +97,6 @@ class Session:
         if overlap < 1 or overlap > people:
             message = f"`overlap` must be from 1 to {people}, the number of annotators, not {overlap}."
             raise ParameterError(message, parameter="overlap", value=overlap)
-        if budget is not None and budget < 1:
-            raise ParameterError(f"`budget` must be at least 1, not {budget}.", parameter="budget", value=budget)
         self.graph, self.log = graph, log
         self.annotators, self.owner, self.budget = tuple(annotators), annotators[0], budget
         self.may_add = set(annotators) if open_classes else {self.owner}
@@ -141,7 +139,6 @@ class Session:
 
     def questions(self, annotator: str, ahead: int = AHEAD) -> list[Question]:
         """Return the question of an annotator and up to `ahead` more that are reserved in advance."""
-        self._check(annotator)
         with self.log.locked():
             return self._questions.of(annotator, ahead)
 
@@ -162,7 +159,6 @@ class Session:
 
         Its node becomes their question again. Undoing a verdict reopens the disagreement.
         """
-        self._check(annotator)
 
         def work() -> Annotation | None:
             undone = self.log.undo(annotator=annotator, round=self.round, key=key)
@@ -176,17 +172,17 @@ class Session:
 
     def note(self, annotator: str, node: Hashable, text: str, key: str) -> None:
         """Add a note to a node."""
-        self.log.note(self._about(annotator, node), text, annotator=annotator, round=self.round, key=key)
+        self.log.note(self.known(node), text, annotator=annotator, round=self.round, key=key)
 
     def heartbeat(self, annotator: str, node: Hashable) -> bool:
         """Keep a node reserved for an annotator; False if it is no longer theirs."""
-        node = self._about(annotator, node)
+        node = self.known(node)
         with self.log.locked():
             return self._questions.renew(annotator, node)
 
     def _answer(self, answer: Annotation) -> Annotation | None:
         """Write an answer, and reserve the next questions in the same transaction."""
-        answer = replace(answer, node=self._about(answer.annotator, answer.node), round=self.round)
+        answer = replace(answer, node=self.known(answer.node), round=self.round)
 
         def work() -> Annotation | None:
             before = self.log.append(answer)
@@ -374,6 +370,10 @@ class Session:
         node: Hashable = self.graph.ids[[position]].tolist()[0]
         return node
 
+    def known(self, node: Hashable) -> Hashable:
+        """Return the id of a node as the graph has it; refuse others."""
+        return self.node_at(self.position(node))
+
     def _unanswered(self, order: NDArray[np.intp], limit: int) -> dict[Hashable, Prediction]:
         """Return the predictions of the first unanswered nodes in an order."""
         answered = {
@@ -430,15 +430,6 @@ class Session:
 
     def _take_advice(self, advice: Advice) -> None:
         self.advice = advice
-
-    def _check(self, annotator: str) -> None:
-        if annotator not in self.annotators:
-            raise unknown_choice("annotator", annotator, self.annotators)
-
-    def _about(self, annotator: str, node: Hashable) -> Hashable:
-        """Check the annotator and return the id of the node as the graph has it."""
-        self._check(annotator)
-        return self.node_at(self.position(node))
 
 
 def unknown_node(name: Any) -> GraphError:
