@@ -1,4 +1,4 @@
-"""How the pages in this folder become a site: ``make docs``. Nothing is loaded from anywhere else, now or later."""
+"""Settings of the documentation site, which ``make docs`` builds. The site loads nothing from other servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import featprop
 from featprop.web.common.palette import ALL, OURS
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-# It takes longer to import than the site takes to build.
+# PyTorch Geometric takes longer to import than the site takes to build.
 sys.meta_path.insert(0, MockFinder(["torch_geometric"]))
 
 project = "featprop"
@@ -56,17 +56,18 @@ html_theme_options = {
 
 
 ARRAY = re.compile(r"ndarray\[tuple\[[^\]]*\], [\w.~]*dtype\[[^\]]*\]\]")
+ANNOTATED = re.compile(r"Annotated\[([^\[\],]+(?:\[[^\]]*\])?), [^\]]*\]")
 
 
 def short_signature(_: Sphinx, kind: str, __: str, thing: Any, ___: Any, given: str | None, back: str | None) -> Any:
-    """Say ndarray where NumPy's types are spelt out, and nothing of how a result is made that only featprop makes."""
+    """Shorten types of arrays, drop ranges of options, and hide constructors of results, which users never call."""
     if kind == "class" and dataclasses.is_dataclass(thing):
         needed = [each for each in dataclasses.fields(thing) if each.default is each.default_factory]
         if needed:
             return "", None
-    return tuple(text and ARRAY.sub("ndarray", text) for text in (given, back))
+    return tuple(text and ANNOTATED.sub(r"\1", ARRAY.sub("ndarray", text)) for text in (given, back))
 
 
 def setup(sphinx: Sphinx) -> None:
-    """Tell Sphinx."""
+    """Register the hook."""
     sphinx.connect("autodoc-process-signature", short_signature)

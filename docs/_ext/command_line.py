@@ -79,6 +79,6 @@ def fill(_: Sphinx, __: str, source: list[str]) -> None:
 
 
 def setup(sphinx: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register the extension."""
     sphinx.connect("source-read", fill)
     return {"parallel_read_safe": True}

@@ -16,13 +16,13 @@ from featprop.experiments.figures import embed_svg
 
 
 class InlineFigures(SphinxPostTransform):
-    """Replaces each image that is an SVG file by its drawing."""
+    """Replace each image that is an SVG file by its drawing."""
 
     default_priority = 100
     formats = ("html",)
 
     def run(self, **_: Any) -> None:
-        """Do it for one page."""
+        """Replace the images of one page."""
         for image in list(self.document.findall(nodes.image)):
             if image["uri"].endswith(".svg"):
                 drawing = Path(self.app.srcdir, image["uri"]).read_text(encoding="utf-8")
@@ -31,6 +31,6 @@ class InlineFigures(SphinxPostTransform):
 
 
 def setup(sphinx: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register the transform."""
     sphinx.add_post_transform(InlineFigures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

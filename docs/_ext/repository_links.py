@@ -24,6 +24,6 @@ def rewrite(_: Sphinx, page: str, source: list[str]) -> None:
 
 
 def setup(sphinx: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx."""
+    """Register the extension."""
     sphinx.connect("source-read", rewrite)
     return {"parallel_read_safe": True}

@@ -76,7 +76,7 @@ class GraphRidge(NodeClassifier):
     weights_ : dict of str to float
         Weight of each feature set; they sum to 1.
     inverse_temperatures_ : dict of str to float
-        What the scores of each feature set are multiplied by before the softmax.
+        Factor by which the scores of each feature set are multiplied before the softmax.
     label_smoothing_ : float
         Probability that is spread evenly over the classes.
     """
