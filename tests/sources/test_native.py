@@ -204,14 +204,6 @@ def test_nothing_is_overwritten_unasked(tmp_path):
         assert (folder / "chapter.txt").read_text() == "words"
 
 
-@pytest.mark.parametrize("name", [".DS_Store", "Desktop.ini"])
-def test_what_file_managers_leave_does_not_count(name, tmp_path):
-    (tmp_path / "g").mkdir()
-    (tmp_path / "g" / name).write_bytes(b"x")
-    write_native(graph_of(), tmp_path / "g")
-    assert open_native(tmp_path / "g").n_nodes == 4
-
-
 @pytest.mark.parametrize("where", ["memory", "file"])
 def test_pieces_make_one_array(where, tmp_path):
     rows = np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)

@@ -135,10 +135,10 @@ def test_quotes_newlines_and_empty_columns(tmp_path: Path) -> None:
     text = 'id,"a, b",,note\n1,"x, y",,"two\nlines"\n2,"say ""hi""",,\n'
     (tmp_path / "t.csv").write_text(text)
     table = read_table(tmp_path / "t.csv")
-    assert table.column_names == ["id", "a, b", "note"]
+    assert table.column_names == ["id", "a, b", "Unnamed: 2", "note"]
     assert table.to_pylist() == [
-        {"id": "1", "a, b": "x, y", "note": "two\nlines"},
-        {"id": "2", "a, b": 'say "hi"', "note": None},
+        {"id": "1", "a, b": "x, y", "Unnamed: 2": None, "note": "two\nlines"},
+        {"id": "2", "a, b": 'say "hi"', "Unnamed: 2": None, "note": None},
     ]
 
 

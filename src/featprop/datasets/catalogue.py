@@ -132,12 +132,12 @@ CATALOGUE = {entry.name: entry for entry in _ENTRIES}
 
 def find(name: str) -> Dataset:
     """Return the data set of that name, ignoring hyphens and case."""
-    for entry in CATALOGUE.values():
-        if _letters(entry.name) == _letters(name):
-            return entry
-    hint = unknown_choice("dataset", name, CATALOGUE).hint
-    message = f"There is no data set called {name!r}."
-    raise ParameterError(message, hint=hint, parameter="dataset", value=name, choices=CATALOGUE)
+    found = next((entry for entry in _ENTRIES if _letters(entry.name) == _letters(name)), None)
+    if found is None:
+        hint = unknown_choice("dataset", name, CATALOGUE).hint
+        message = f"There is no data set called {name!r}."
+        raise ParameterError(message, hint=hint, parameter="dataset", value=name, choices=CATALOGUE)
+    return found
 
 
 def is_known(name: str) -> bool:

@@ -9,7 +9,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,10 @@ DELIMITERS = ",;\t|"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a delimited file is written, and which of its columns have a name or a value."""
+    """How a delimited file is written."""
 
     delimiter: str
     columns: tuple[str, ...]
-    kept: tuple[str, ...]
     skip: int
     max_line_bytes: int
 
@@ -103,20 +102,11 @@ def read_dialect(text: str, path: Path) -> Dialect:
         skip += 1
     outside_quotes = "".join(lines[skip].split('"')[::2])
     delimiter = max(DELIMITERS, key=outside_quotes.count)
-    rows = csv.reader(io.StringIO("\n".join(lines[skip : skip + 50])), delimiter=delimiter)
-    written = next(rows)
-    body: list[list[str]] = []
-    with suppress(csv.Error):  # a field may be very long
-        body.extend(rows)
-    columns = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(written)]
+    header = next(csv.reader(io.StringIO("\n".join(lines[skip : skip + 50])), delimiter=delimiter))
+    columns = [name.strip() or f"Unnamed: {place}" for place, name in enumerate(header)]
     repeated = sorted(name for name, count in Counter(columns).items() if count > 1)
     if repeated:
         message = f"{path} has several columns of the same name: {first_five(repeated)}."
         raise FileError(message, hint="Rename all but one.", path=path, column=repeated[0])
-    kept = [
-        name
-        for place, name in enumerate(columns)
-        if written[place].strip() or any(len(row) > place and row[place].strip() for row in body)
-    ]
     longest = max(len(line.encode()) for line in lines)
-    return Dialect(delimiter, tuple(columns), tuple(kept), skip, max(MAX_LINE_BYTES, 4 * longest))
+    return Dialect(delimiter, tuple(columns), skip, max(MAX_LINE_BYTES, 4 * longest))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,11 +24,7 @@ from featprop.sources.npz import graph_from_npz
 from featprop.sources.objects import graph_from_columns, graph_from_networkx, weights_of, without_drawing
 from featprop.sources.tables import Tables
 
-log = logging.getLogger(__name__)
-
 EDGE_LISTS = (".txt", ".edges", ".edgelist", ".el", ".dat", ".wel", ".ncol")
-SLOW_BYTES = 200_000_000
-"""Size from which NetworkX takes minutes."""
 XML_DECLARATIONS = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 COMMENT_MARKS = "#%"
 NODES_KEY = r'"(nodes|elements)"\s*:\s*[\[{]'
@@ -57,9 +52,6 @@ def read_with_networkx(path: Path) -> Graph:
         import networkx as nx
     except ImportError as error:
         raise MissingExtraError(f"Reading {path.suffix} files", "networkx", "networkx") from error
-    size = path.stat().st_size
-    if size > SLOW_BYTES:
-        log.warning("%s has %.1f GB: tables of nodes and edges are read much faster", path, size / 1e9)
     suffix = table_suffix(path)
     with damaged(path), opened(path) as file:
         content = file.read()

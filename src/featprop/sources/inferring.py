@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,11 +59,7 @@ def relative_source(spec: str, folder: Path) -> str:
     """Return a path as ``graph.toml`` in that folder names it; a query stays."""
     if is_sql(spec):
         return spec
-    path = Path(spec)
-    try:
-        return path.resolve().relative_to(folder.resolve()).as_posix()
-    except ValueError:
-        return path.resolve().as_posix()
+    return Path(os.path.relpath(spec, folder)).as_posix()
 
 
 def _find_id_column(reader: EdgeReader, source: Source, prefer: str | None) -> tuple[str | None, int]:

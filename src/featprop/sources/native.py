@@ -20,7 +20,6 @@ checked is checked once when it is opened; after that the time to open it does n
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
@@ -52,8 +51,6 @@ PARTS = ("indptr", "indices", "data")
 ARRAYS = ("features", "labels", "candidates")
 MATRICES = tuple(f"{name}.{part}" for name in ("adjacency", "features") for part in PARTS)
 OWN_FILES = frozenset({DESCRIPTION, SOURCE, STAMP, TABLE, IDS, *(f"{name}.npy" for name in ARRAYS + MATRICES)})
-LITTER = re.compile(r"\.DS_Store|\._.*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
-"""Files that file managers leave in folders."""
 
 
 def is_native(folder: Path) -> bool:
@@ -113,7 +110,7 @@ def check_may_replace(folder: Path, *, force: bool) -> None:
         raise FileError(f"{folder} is a file.", hint="Choose another folder.", path=folder)
     own = OWN_FILES if is_native(folder) else ()
     names = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
-    foreign = [name for name in names if name not in own and not name.endswith(".tmp") and not LITTER.fullmatch(name)]
+    foreign = [name for name in names if name not in own and not name.endswith(".tmp")]
     if foreign:
         message = f"{folder} holds other files: {first_five(foreign)}."
         raise FileError(message, hint="Choose another folder.", path=folder)

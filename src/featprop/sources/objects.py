@@ -253,11 +253,9 @@ def to_networkx(
         import networkx as nx
     except ImportError as error:
         raise MissingExtraError("A NetworkX graph", "networkx", "networkx") from error
-    graph = nx.Graph()
     names = ids.tolist()
-    for name, row, label in zip(names, dense(features), labels, strict=True):
-        graph.add_node(name, x=row, **({} if label is None else {"label": label}))
-    upper = sp.triu(adjacency, format="coo")
-    for a, b, value in zip(*upper.coords, upper.data.tolist(), strict=True):
-        graph.add_edge(names[a], names[b], weight=value)
+    graph = nx.relabel_nodes(nx.from_scipy_sparse_array(adjacency), dict(enumerate(names)))
+    nx.set_node_attributes(graph, dict(zip(names, dense(features), strict=True)), "x")
+    known = {name: label for name, label in zip(names, labels, strict=True) if label is not None}
+    nx.set_node_attributes(graph, known, "label")
     return graph

@@ -40,12 +40,6 @@ ROLES = {
     "features": ("features",),
 }
 """Usual names of the tables; Neo4j and others write relationships for edges."""
-OTHER_FILES = {
-    (".zip", ".tar"): "Unpack it and pass the folder.",
-    (".xls", ".ods"): "Save it as .xlsx with the sheets nodes and edges.",
-    (".pkl", ".mat", ".h5", ".dot"): "Load it in Python and pass it to fp.Graph.from_networkx or from_scipy.",
-}
-"""How to pass files of other kinds."""
 MIN_BYTES = 1 << 24
 """Size of tables from which on their graph is kept."""
 MAX_GRAPHS = 4
@@ -154,7 +148,7 @@ def describe(place: Path) -> GraphDescription:
         return GraphDescription(attach=attach, **queries)
     if suffix in TABLE_SUFFIXES:
         return GraphDescription(edges=place.name, folder=place.parent)
-    hint = next((hint for suffixes, hint in OTHER_FILES.items() if suffix in suffixes), "Pass a folder with tables.")
+    hint = "Unpack archives, save sheets as .xlsx, and load other files in Python: see fp.Graph.from_networkx."
     raise FileError(f"{place} is not a graph featprop can read ({suffix or 'no suffix'}).", hint=hint, path=place)
 
 

@@ -211,8 +211,6 @@ class Tables(contextlib.ExitStack):
             f"header = true, delim = {quoted(first.delimiter)}, quote = '\"', escape = '\"', "
             f"skip = {first.skip}, max_line_size = {first.max_line_bytes})"
         )
-        if first.kept != first.columns:
-            relation = f"(SELECT {', '.join(map(identifier, first.kept))} FROM {relation})"
         return self.described(name, relation, typed=False)
 
     def _sheet(self, path: Path, sheet: str, name: str) -> Source:
