@@ -31,8 +31,8 @@ MAX_SECONDS = 600
 CORE = (
     "clustering/alternating.py", "clustering/kcenter.py", "clustering/swaps.py", "compute/distances.py",
     "compute/kernels.py", "evaluate/cross_validation.py", "experiments/protocol.py", "models/calibration.py",
-    "models/least_squares.py", "models/ridge.py", "propagation/coverage.py", "propagation/message_passing.py",
-    "propagation/propagation.py", "propagation/reduction.py",
+    "models/least_squares.py", "models/ridge.py", "propagation/coverage.py", "compute/message_passing.py",
+    "propagation/propagation.py", "compute/reduction.py",
 )  # fmt: skip
 
 

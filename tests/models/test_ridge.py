@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.kernel_ridge import KernelRidge
 
+from featprop.compute.reduction import MAX_COLUMNS
 from featprop.graph import Graph
 from featprop.models import GraphRidge, load_model, save_model
 from featprop.models.calibration import inverse_temperature, label_smoothing, model_weights
 from featprop.models.cross_validation import stratified_folds
 from featprop.models.ridge import PRIOR
 from featprop.propagation import FEATURE_SETS
-from featprop.propagation.reduction import MAX_COLUMNS
 from tests.graphs import class_graph, edgeless, labels_at
 
 ByHand = Callable[..., np.ndarray]

@@ -1,4 +1,4 @@
-"""Computing on rows in chunks: in memory, on mapped files, or on a Dask cluster."""
+"""Computing on rows in chunks, in memory, on mapped files or on a Dask cluster: hops, reduction and distances."""
 
 from featprop.compute.backend import (
     Backend,

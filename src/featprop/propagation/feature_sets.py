@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop.compute import get_backend, release_pages, split_into_chunks, sum_in_order
-from featprop.compute.kernels import normalize_rows
+from featprop.compute import get_backend, release_pages, split_into_chunks
+from featprop.compute.message_passing import Edges, smooth_rows
+from featprop.compute.reduction import MIN_CENTRED_LENGTH, Reduction, centre_rows, mean_row
 from featprop.graph import Graph
 from featprop.ids import name_to_text
 from featprop.matrix import Floats, read_only
-from featprop.propagation.message_passing import Edges, smooth_rows
-from featprop.propagation.reduction import Reduction
 
 FEATURE_SETS = ("own", "two-hops", "diffused")
 """Names of the feature sets made of features."""
@@ -33,8 +32,6 @@ STRUCTURE = "structure"
 """Name of the feature set made of the edges alone."""
 SIGNATURE_SIGNS = 256
 """Number of random signs in the signature of a node."""
-MIN_CENTRED_LENGTH = 1e-6
-"""Rows that are no longer than this after centring become zero: they equal the mean up to rounding."""
 MAX_SAMPLED_EDGES = 20_000
 """Number of edges that `feature_homophily` samples."""
 
@@ -86,9 +83,9 @@ def make_feature_sets(
         found = {name: found[name] for name in wanted}
     if STRUCTURE in names:
         found[STRUCTURE] = smooth_rows(edges, _make_signatures(graph), ("diffused",))["diffused"]
-    used = {name: _mean_row(rows) if centres is None else centres[name] for name, rows in found.items()}
+    used = {name: mean_row(rows) if centres is None else centres[name] for name, rows in found.items()}
     for name, rows in found.items():
-        get_backend().run(_centre, len(rows), rows, used[name])
+        centre_rows(rows, used[name])
     return {name: np.asarray(read_only(rows)) for name, rows in found.items()}, used
 
 
@@ -128,25 +125,3 @@ def _write_signs(block: slice, ids: NDArray[Any], rows: Floats) -> None:
         ]
         bits = np.unpackbits(np.frombuffer(b"".join(digests), dtype=np.uint8)).reshape(-1, SIGNATURE_SIGNS)
         rows[chunk] = bits.astype(np.float32) * 2 - 1
-
-
-def _mean_row(rows: Floats) -> Floats:
-    """Return the mean of the non-zero rows."""
-    sums = sum_in_order(get_backend().map(_sum_chunks, len(rows), rows))
-    return np.asarray(sums[:-1] / max(1.0, sums[-1]), dtype=np.float32)
-
-
-def _sum_chunks(block: slice, rows: Floats) -> list[NDArray[np.float64]]:
-    """Return the sum of the rows of each chunk, followed by the number of non-zero rows."""
-    found = []
-    for chunk in split_into_chunks(block):
-        counted = float(rows[chunk].any(axis=1).sum())
-        found.append(np.append(rows[chunk].sum(axis=0, dtype=np.float64), counted))
-    return found
-
-
-def _centre(block: slice, rows: Floats, centre: Floats) -> None:
-    for chunk in split_into_chunks(block):
-        part = rows[chunk]
-        part -= np.where(part.any(axis=1, keepdims=True), centre, np.float32(0))
-        normalize_rows(part, MIN_CENTRED_LENGTH)

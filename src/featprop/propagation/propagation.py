@@ -5,7 +5,7 @@
 (the paper's section 3.1 and equation 6; the same S as PyG's `gcn_norm` and the same Z as its `SGConv`).
 
 The default strategy compares nodes by feature sets (`featprop.propagation.feature_sets`) of centred features X̃
-(`featprop.propagation.reduction`): the node's own features, features after two hops, and features after diffusion by
+(`featprop.compute.reduction`): the node's own features, features after two hops, and features after diffusion by
 personalised PageRank (Gasteiger et al., "Predict then propagate"):
 
     X̃,    S² X̃,    Σ_{t ≤ T} α (1 - α)^t S^t X̃
@@ -23,22 +23,27 @@ import scipy.sparse as sp
 
 from featprop.compute import get_backend, release_pages
 from featprop.compute.kernels import normalize_rows
+from featprop.compute.message_passing import Edges, propagate_rows
 from featprop.compute.points import Points
 from featprop.compute.propagated_points import PropagatedPoints
+from featprop.compute.reduction import (
+    MIN_CENTRED_LENGTH,
+    SVD_SAMPLE_ROWS,
+    Reduction,
+    effective_dimension,
+    truncated_svd,
+)
 from featprop.errors import ParameterError, unknown_choice
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.matrix import Features, Floats, Positions, read_only, unit_rows
 from featprop.progress import tracked
 from featprop.propagation.feature_sets import (
     FEATURE_SETS,
-    MIN_CENTRED_LENGTH,
     STRUCTURE,
     FeatureSpace,
     feature_homophily,
     make_feature_sets,
 )
-from featprop.propagation.message_passing import Edges, propagate_rows
-from featprop.propagation.reduction import SVD_SAMPLE_ROWS, Reduction, effective_dimension, truncated_svd
 
 COMPARED_COLUMNS, FLAT_COLUMNS = 64, 512
 """Number of singular vectors kept to compare nodes, and the same for features without dominant directions."""
@@ -99,7 +104,7 @@ class Propagation:
     @_CachedProperty
     def edges(self) -> Edges:
         """Prepare the edges for message passing."""
-        return Edges.of(self.graph)
+        return Edges.of(self.graph.adjacency)
 
     def rows(self, layers: int) -> Features:
         """Return S^K X for K = `layers`; sparse features stay sparse while that takes less memory."""
@@ -114,7 +119,7 @@ class Propagation:
         """Return S^K X, bit by bit the same whatever was computed before.
 
         Sparse features continue from the highest known power, which is rounded as an intermediate result would be.
-        Dense features start from X: their intermediate results are scaled (`featprop.propagation.message_passing`).
+        Dense features start from X: their intermediate results are scaled (`featprop.compute.message_passing`).
         """
         if not sp.issparse(self.graph.features):
             rows: Features = (

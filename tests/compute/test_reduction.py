@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from featprop.propagation.reduction import (
+from featprop.compute.reduction import (
     MAX_COLUMNS,
     MIN_REDUCED_COLUMNS,
     Reduction,
@@ -148,11 +148,11 @@ def test_column_far_from_zero_does_not_hide_the_others(columns: int) -> None:
 
 def test_large_graphs_keep_fewer_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     features = low_rank(100, 300, 10)
-    monkeypatch.setattr("featprop.propagation.reduction.MAX_VALUES", 100 * 64)
+    monkeypatch.setattr("featprop.compute.reduction.MAX_VALUES", 100 * 64)
     directions = Reduction.fit(features).directions
     assert directions is not None
     assert directions.shape == (300, 64)
-    monkeypatch.setattr("featprop.propagation.reduction.MAX_VALUES", 1)
+    monkeypatch.setattr("featprop.compute.reduction.MAX_VALUES", 1)
     directions = Reduction.fit(features).directions
     assert directions is not None
     assert directions.shape == (300, MIN_REDUCED_COLUMNS)
@@ -160,7 +160,7 @@ def test_large_graphs_keep_fewer_columns(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_directions_of_many_rows_come_from_a_sample(centred_by_hand: ByHand, monkeypatch: pytest.MonkeyPatch) -> None:
     features = low_rank(400, WIDE, 20)
-    monkeypatch.setattr("featprop.propagation.reduction.SVD_SAMPLE_ROWS", 100)
+    monkeypatch.setattr("featprop.compute.reduction.SVD_SAMPLE_ROWS", 100)
     rows, expected = reduced(features), centred_by_hand(features)
     np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-3)
 

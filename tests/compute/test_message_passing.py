@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.compute import Backend, use_backend
+from featprop.compute.message_passing import Edges, propagate_rows, smooth_rows
 from featprop.graph import Graph
 from featprop.propagation import Propagation, normalised_adjacency
-from featprop.propagation.message_passing import Edges, propagate_rows, smooth_rows
 
 ByHand = Callable[..., np.ndarray]
 NAMES = ("two-hops", "diffused")
@@ -51,7 +51,7 @@ def test_propagated_rows_equal_matrix_powers(weighted: bool, backend: Backend) -
     S = scale[:, None] * (adjacency + np.eye(60)) * scale
     np.testing.assert_allclose(normalised_adjacency(graph).toarray(), S, atol=1e-6)
     with use_backend(backend):
-        edges = Edges.of(graph)
+        edges = Edges.of(graph.adjacency)
         np.testing.assert_allclose(edges.scale, scale, rtol=1e-6)
         assert len(edges.weights) == (graph.adjacency.nnz if weighted else 0), "weights of 1 are not read"
         rows = np.asarray(graph.features)
@@ -71,7 +71,7 @@ def test_smoothed_rows_follow_the_formulas(centred_by_hand: ByHand, weighted: bo
     powers = [np.linalg.matrix_power(S, step) @ centred_by_hand(graph.features) for step in range(21)]
     expected = {"two-hops": powers[2], "diffused": sum(0.1 * 0.9**step * power for step, power in enumerate(powers))}
     with use_backend(backend):
-        edges = Edges.of(graph)
+        edges = Edges.of(graph.adjacency)
         together = smooth_rows(edges, own, NAMES)
         assert together.keys() == set(NAMES)
         for name in NAMES:
@@ -90,8 +90,8 @@ def test_only_rows_that_cancel_become_zero() -> None:
     own = np.array([[1, 0], [-1, 0], [0, 0], [1e-5, 0]], dtype=np.float32)
     for backend in (Backend(), FewColumns()):
         with use_backend(backend):
-            found = smooth_rows(Edges.of(graph), own, ("two-hops",))["two-hops"]
+            found = smooth_rows(Edges.of(graph.adjacency), own, ("two-hops",))["two-hops"]
             np.testing.assert_allclose(found, [[1, 0], [-1, 0], [0, 0], [1, 0]], rtol=1e-6)
             own[3, 0] = 1e-7
-            assert not smooth_rows(Edges.of(graph), own, ("two-hops",))["two-hops"][3].any()
+            assert not smooth_rows(Edges.of(graph.adjacency), own, ("two-hops",))["two-hops"][3].any()
             own[3, 0] = 1e-5

@@ -21,8 +21,7 @@ import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute import get_backend, split_into_chunks, sum_in_order
-from featprop.compute.backend import CHUNK_ROWS
+from featprop.compute.backend import CHUNK_ROWS, get_backend, split_into_chunks, sum_in_order
 from featprop.compute.kernels import multiply_sparse, normalize_rows, run_by_rows
 from featprop.files import cached_array
 from featprop.matrix import Features, Floats, as_dense, read_only
@@ -41,6 +40,8 @@ ITERATIONS = 2
 """After two iterations the directions lose less than a hundredth of the length of the rows."""
 ROUNDING = 1e-6
 """Smaller differences, relative to the values, are rounding errors."""
+MIN_CENTRED_LENGTH = 1e-6
+"""Rows that are no longer than this after centring become zero: they equal the mean up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +138,33 @@ def truncated_svd(features: Features, width: int) -> Floats:
     directions = np.zeros((d, found.shape[1]), dtype=np.float32)
     directions[varying] = found
     return directions
+
+
+def mean_row(rows: Floats) -> Floats:
+    """Return the mean of the non-zero rows."""
+    sums = sum_in_order(get_backend().map(_sum_chunks, len(rows), rows))
+    return np.asarray(sums[:-1] / max(1.0, sums[-1]), dtype=np.float32)
+
+
+def _sum_chunks(block: slice, rows: Floats) -> list[NDArray[np.float64]]:
+    """Return the sum of the rows of each chunk, followed by the number of non-zero rows."""
+    found = []
+    for chunk in split_into_chunks(block):
+        counted = float(rows[chunk].any(axis=1).sum())
+        found.append(np.append(rows[chunk].sum(axis=0, dtype=np.float64), counted))
+    return found
+
+
+def centre_rows(rows: Floats, centre: Floats) -> None:
+    """Subtract `centre` from the non-zero rows, in place, and scale them to unit length."""
+    get_backend().run(_centre_block, len(rows), rows, centre)
+
+
+def _centre_block(block: slice, rows: Floats, centre: Floats) -> None:
+    for chunk in split_into_chunks(block):
+        part = rows[chunk]
+        part -= np.where(part.any(axis=1, keepdims=True), centre, np.float32(0))
+        normalize_rows(part, MIN_CENTRED_LENGTH)
 
 
 def effective_dimension(rows: Floats) -> float:

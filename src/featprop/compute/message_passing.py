@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 
-from featprop.compute import get_backend
-from featprop.compute.backend import LINE_COLUMNS, split_evenly
+from featprop.compute.backend import LINE_COLUMNS, get_backend, split_evenly
 from featprop.compute.kernels import normalize_rows, prefetch, run_by_rows
-from featprop.graph import Graph
 from featprop.matrix import Floats, read_only
 
 TELEPORT = 0.1
@@ -45,19 +44,13 @@ class Edges:
     scale: Floats  # the diagonal of D
 
     @classmethod
-    def of(cls, graph: Graph) -> Edges:
-        """Compute the degrees of a graph."""
-        matrix = graph.adjacency
-        degrees, unweighted = np.empty(graph.n_nodes), True
-        for block, (sums, all_ones) in zip(
-            get_backend().split_rows(graph.n_nodes),
-            get_backend().map(_sum_weights, graph.n_nodes, matrix.indptr, matrix.data),
-            strict=True,
-        ):
-            degrees[block], unweighted = sums, unweighted and all_ones
-        weights = matrix.data[:0] if unweighted else matrix.data
+    def of(cls, adjacency: sp.csr_array) -> Edges:
+        """Compute the degrees of an adjacency matrix."""
+        parts = list(get_backend().map(_sum_weights, adjacency.shape[0], adjacency.indptr, adjacency.data))
+        degrees = np.concatenate([sums for sums, _ in parts])
+        weights = adjacency.data[:0] if all(all_ones for _, all_ones in parts) else adjacency.data
         scale = read_only((1 / np.sqrt(1 + degrees)).astype(np.float32))
-        return cls(matrix.indptr, matrix.indices, weights, scale)
+        return cls(adjacency.indptr, adjacency.indices, weights, scale)
 
 
 def propagate_rows(edges: Edges, rows: Floats, hops: int) -> Floats:
