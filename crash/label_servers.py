@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from featprop.labels import LabelLog
+from tests.graphs import write_class_folder
 
 CLASSES = ["a", "b", "c", "d", "e"]
 PEOPLE = ["p1", "p2", "p3", "p4"]
@@ -92,9 +93,10 @@ class Annotator:
                 self.pending = None
 
 
-def kill_servers(graph: Path, folder: Path, kills: int, seed: int = 0) -> list[str]:
+def kill_servers(_: Path, folder: Path, kills: int, seed: int) -> list[str]:
     """Kill servers of one log again and again, one in five while it starts; return what is wrong."""
     chance, log, starting = random.Random(seed), folder / "log.labels", 0.0
+    graph = write_class_folder(folder / "graph", 4000)
     people = [Annotator(name) for name in PEOPLE]
     for _ in range(kills):
         began, server = time.monotonic(), Server(graph, log, PEOPLE)

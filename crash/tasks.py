@@ -92,16 +92,6 @@ def start_rounds(inputs: Path, state: Path) -> None:
     fill(state / "first.csv", label_of)
 
 
-def run_learner(inputs: Path, state: Path) -> None:
-    """Continue with a log as a script does: tell the labels that are missing, skip a node, ask again."""
-    with fp.LabelLog(state / "log.labels", exclusive=True) as log:
-        learner = fp.ActiveLearner(fp.read_graph(inputs / "graph"), log=log)
-        if learner.rounds < 2:
-            learner.tell({node: label_of(node) for node in learner.asked})
-            learner.skip(239, reason="torn")
-            learner.ask(5)
-
-
 def write_log(_: Path, state: Path) -> None:
     """Take answers as a server does, each under its key."""
     with fp.LabelLog(state / "log.labels") as log:
@@ -136,7 +126,6 @@ TASKS = [
     replace("predict", PREDICT, look_at_file("predictions.csv"), repeatable=False),
     Task("select --log", run_command(f"{SELECT_MORE} --force"), look_at_log, start_rounds, repeatable=False),
     Task("import", run_command("import {state}/log.labels {inputs}/labels.csv"), look_at_log, start_rounds),
-    Task("learner", run_learner, look_at_log, start_rounds),
     Task("label log", write_log, look_at_log),
     Task("experiments run", run_command(EXPERIMENTS), look_at_results),
 ]

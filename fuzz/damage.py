@@ -102,18 +102,11 @@ def rewritten_csv(draw: DrawFn, rows: list[list[str]]) -> bytes:
 
 def _write_frame(rows: list[list[str]], suffix: str) -> bytes:
     """Write a table as Parquet or as a workbook, with numbers where all cells of a column are."""
-    titles, *body = [[ILLEGAL_CHARACTERS_RE.sub("", cell)[:32_000] for cell in row] for row in rows]
-    frame = pd.DataFrame(
-        body, columns=[f"{title}{'' if titles.index(title) == at else at}" for at, title in enumerate(titles)]
-    )
-    for title in frame:
-        with suppress(ValueError):
-            frame[title] = pd.to_numeric(frame[title])
-    file = io.BytesIO()
-    if suffix == ".parquet":
-        frame.to_parquet(file)
-    else:
-        frame.to_excel(file, index=False)
+    text, file = io.StringIO(), io.BytesIO()
+    csv.writer(text).writerows([ILLEGAL_CHARACTERS_RE.sub("", cell) for cell in row] for row in rows)
+    frame = pd.read_csv(io.StringIO(text.getvalue()), keep_default_na=False)
+    write = frame.to_parquet if suffix == ".parquet" else frame.to_excel
+    write(file, index=False)
     return file.getvalue()
 
 

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from fuzz import command_line, graphs, labels
 from fuzz.case import limited, run_case
 from fuzz.requests import Sent, request_lists, send_all
 from fuzz.seeds import make_seeds
+from fuzz.targets import TARGETS
 
 pytestmark = pytest.mark.no_cover
 FINDINGS = Path(__file__).parent / "findings"
-TARGETS = graphs.TARGETS | labels.TARGETS | {"command-line": command_line.command_lines}
 few_or_many = settings(
     max_examples=int(os.environ.get("EXAMPLES", "5")),
     deadline=None,

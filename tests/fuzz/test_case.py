@@ -6,8 +6,7 @@ import pytest
 import typer
 
 from fuzz import case as fuzzing
-from fuzz import checks
-from fuzz.case import Case, run_case
+from fuzz.case import Case, predictions, run_case
 
 RIGHT = "id,prediction,confidence,label,probability_ok,probability_fraud\na,ok,0.75,,0.75,0.25\n"
 
@@ -80,7 +79,7 @@ def test_what_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
 )
 def test_wrong_predictions_are_found(tmp_path: Path, old: str, new: str) -> None:
     (tmp_path / "out.csv").write_text(RIGHT)
-    checks.predictions(tmp_path)
+    predictions(tmp_path)
     (tmp_path / "out.csv").write_text(RIGHT.replace(old, new))
     with pytest.raises(AssertionError):
-        checks.predictions(tmp_path)
+        predictions(tmp_path)
