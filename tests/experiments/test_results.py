@@ -81,11 +81,7 @@ def test_statistics_are_merged(tmp_path: Path) -> None:
         read_statistics(tmp_path)
 
 
-def test_folder_is_locked_by_a_run(tmp_path: Path) -> None:
-    with locking(tmp_path), raises(FileError, path=tmp_path), locking(tmp_path):
-        pass
-    with locking(tmp_path):
-        pass
+def test_folder_must_be_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with raises(FileError, path=tmp_path / "file"), locking(tmp_path / "file"):
         pass

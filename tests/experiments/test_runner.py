@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from featprop.errors import FeatpropError, FileError
+from featprop.errors import FeatpropError, FileError, LabelError
 from featprop.experiments import runner
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, locking, read_results
@@ -88,40 +87,14 @@ def test_missing_data_set_is_skipped(graph_folder: Path, tmp_path: Path, monkeyp
         runner.run([Settings(["corafull"], ["random"])], tmp_path / "results")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_killed_worker_ends_the_run_after_the_finished_trials(graph_folder: Path) -> None:
-    graph = read_graph(graph_folder).fingerprint
-    trials = [
-        Trial(str(graph_folder), graph, Spec("random"), (Spec("gcn", {"epochs": epochs}),), (8,), (0,))
-        for epochs in (5, 100_000_000)
-    ]
-    answers: list[Any] = []
-
-    def consume() -> None:
-        try:
-            answers.extend(run_trials(trials, jobs=1))
-        except FeatpropError as error:
-            answers.append(error)
-
-    others = {child.pid for child in psutil.Process().children()}
-    consumer = threading.Thread(target=consume)
-    consumer.start()
-    deadline = time.monotonic() + 300
-    busy: list[psutil.Process] = []
-    while not answers or not busy:
-        assert time.monotonic() < deadline
-        busy = [child for child in psutil.Process().children() if child.pid not in others and is_busy(child)]
-    busy[0].kill()
-    consumer.join(300)
-    results, error = answers[:-1], answers[-1]
-    assert [result.budget for result in results[0]] == [8, 8]
-    assert isinstance(error, FeatpropError)
+def leave(trial: Trial) -> None:
+    os._exit(1)
 
 
-def is_busy(child: psutil.Process) -> bool:
-    before = child.cpu_times().user
-    time.sleep(0.3)
-    return bool(child.cpu_times().user > before)
+def test_dead_worker_ends_the_run(graph_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_run_trial", leave)
+    with raises(FeatpropError):
+        list(run_trials([Trial(str(graph_folder), "", Spec("random"), (Spec("ridge"),), (8,), (0,))], jobs=1))
 
 
 def words(graph: Path, out: Path) -> list[str]:
@@ -204,14 +177,11 @@ def test_bad_input(words: list[str], fact: str, run: Run) -> None:
     assert not list(Path().rglob("*.jsonl"))
 
 
-def test_graph_without_labels_and_folder_in_use_are_refused(graph_folder: Path, run: Run) -> None:
-    words = ["run", "--dataset", graph_folder, "--strategy", "random", "--out", "results"]
-    with locking(Path("results")):
-        result = run("experiments", *words)
-    assert result.exit_code == 2
-    assert "results" in result.output
+def test_graph_without_labels_and_folder_in_use_are_refused(graph_folder: Path, tmp_path: Path) -> None:
+    settings = settings_for(graph_folder, "random")
+    with locking(tmp_path), raises(FileError, path=tmp_path):
+        runner.run([settings], tmp_path)
     lines = (graph_folder / "nodes.csv").read_text().splitlines()
     (graph_folder / "nodes.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines))
-    result = run("experiments", *words)
-    assert result.exit_code == 2
-    assert str(graph_folder) in result.output
+    with raises(LabelError):
+        runner.run([settings], tmp_path)

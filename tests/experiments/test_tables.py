@@ -2,17 +2,16 @@
 
 import csv
 import math
-import re
 from collections.abc import Callable
 from io import StringIO
 
 import numpy as np
+import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
 from featprop.errors import FileError
-from featprop.experiments.figures import KINDS, Drawing, error_against_loss, model_comparison, strategy_curves
-from featprop.experiments.report import build_drawings, build_tables, rank_strategies
+from featprop.experiments.figures import KINDS, error_against_loss, model_comparison, strategy_curves
+from featprop.experiments.report import rank_strategies
 from featprop.experiments.results import Result
 from featprop.experiments.summary import Results, Runs, paired_test
 from featprop.experiments.tables import (
@@ -25,7 +24,6 @@ from featprop.experiments.tables import (
     score_table,
     time_table,
 )
-from featprop.web.common.palette import INK
 from tests.helpers import raises
 
 Make = Callable[..., Result]
@@ -127,29 +125,25 @@ def test_data_sets_next_to_the_paper() -> None:
 
 
 def test_correlation_within_budgets_skips_constant_and_small_ones(line: Make) -> None:
-    """At 10 errors rise with the distance, at 20 they fall; at 40 there are four, at 80 none or all are the same."""
+    """At 10 errors rise with the distance, at 20 they fall; at 40 there are four, at 80 all are the same."""
     plans = {
         10: [(0.1, 1), (0.2, 2), (0.3, 3), (0.4, 4), (0.5, 5)],
         20: [(0.5, 1), (0.4, 2), (0.3, 3), (0.2, 4), (0.0, 5), (0.1, 6)],
         40: [(0.1, 1), (0.2, 2), (0.3, 3), (0.4, 4)],
         80: [(0.2, 1), (0.2, 2), (0.2, 3), (0.2, 4), (0.2, 5)],
-        160: [(0.1, 3), (0.2, 3), (0.3, 3), (0.4, 3), (0.5, 3)],
     }
-    lines = [
-        line("random", budget, seed, 0.5, accuracy=1 - error, mean_distance=float(distance), max_distance=7.0)
+    rows = pd.DataFrame(
+        {"budget": budget, "accuracy": 1 - error, "mean_distance": distance, "max_distance": 7.0}
         for budget, pairs in plans.items()
-        for seed, (error, distance) in enumerate(pairs)
-    ]
-    found = correlation(Results(lines).table)
+        for error, distance in pairs
+    )
+    found = correlation(rows)
     assert found is not None
     falls = 1 - 6 * (25 + 9 + 1 + 1 + 16 + 16) / (6 * 35)
     assert found["Spearman within a budget"] == pytest.approx((1 + falls) / 2)
     assert math.isnan(found["Spearman, max distance"]), "the largest distance is constant"
-    few = correlation(Results([*(each for each in lines if each.budget == 40), lines[0]]).table)
-    assert few is not None
-    assert math.isnan(few["Spearman within a budget"])
-    for budget in (80, 160):
-        assert correlation(Results([each for each in lines if each.budget == budget]).table) is None
+    assert correlation(rows[rows.budget == 40]) is None
+    assert correlation(rows[rows.budget == 80]) is None
 
 
 def test_matrix_of_strategies_and_budgets(line: Make) -> None:
@@ -265,40 +259,3 @@ def test_figures_need_results(line: Make) -> None:
     assert model_comparison(few, "macro_f1", "paper") is None
     assert error_against_loss(few, "gcn", "paper") is not None
     assert error_against_loss(few, "gcn", "unlabelled") is None
-
-
-def test_all_tables_and_figures_of_variants_have_different_names(line: Make) -> None:
-    generator = np.random.default_rng(0)
-    results = Results(
-        [
-            line(name, budget, seed, float(generator.random()), mean_distance=generator.random(), **variant)
-            for name in ("featprop", "mine", "featprop-hidden")
-            for budget in (10, 20)
-            for seed in (0, 1, 2)
-            for variant in (
-                {"graph": "abcdef1"},
-                {"graph": "123456f", "options": {"layers": 1}},
-                {"graph": "123456f", "settings": {"act": "a/b c"}},
-                {"graph": "123456f", "model": "ridge"},
-            )
-        ]
-    )
-    drawings, tables = build_drawings(results), build_tables(results, {})
-    for names in ([each.name for each in drawings], [table.name for table in tables]):
-        assert len(set(names)) == len(names)
-        assert not any("/" in name or " " in name for name in names), "they are names of files"
-    assert {"curves-macro-f1-gcn[act=a%2Fb%20c]-paper", "error-against-loss-ridge-paper"} <= {
-        each.name for each in drawings
-    }
-    assert {"macro-f1-gcn-paper", "correlation-ridge-paper", "running-time-ridge"} <= {table.name for table in tables}
-    assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
-    assert len(rank_strategies(results)) == len(results.datasets) == 2
-
-
-def test_description_of_a_figure_is_escaped() -> None:
-    figure = Figure(figsize=(1, 1), layout="constrained")
-    figure.subplots().set_yticks([0], ["x" * 400], color=INK.light)
-    drawn = Drawing("name", "title", "note", 'a "quoted" <b>', figure).html()
-    assert re.match(r'<svg viewBox="[^"]*" role="img" aria-label="a &#34;quoted&#34; &lt;b&gt;">', drawn)
-    assert "var(--ink)" in drawn
-    assert "x" * 400 in drawn
