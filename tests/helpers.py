@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from featprop.errors import FeatpropError
+from featprop.experiments import runner
 
 
 @contextmanager
@@ -57,6 +58,12 @@ def fill(path: str | Path, label: Callable[[str], str], rows: int | None = None)
         writer = csv.DictWriter(file, list(sheet[0]))
         writer.writeheader()
         writer.writerows(sheet)
+
+
+def run_trials_here(patch: pytest.MonkeyPatch) -> None:
+    """Let experiments run their trials in this process."""
+    patch.setattr(runner, "_load_protocol", runner._load_protocol.__wrapped__)
+    patch.setattr(runner, "run_trials", lambda trials, *_: map(runner._run_trial, trials))
 
 
 def load_script(path: Path) -> ModuleType:

@@ -13,14 +13,12 @@ import pandas as pd
 import pytest
 
 import featprop as fp
-from featprop.datasets import resolve
-from featprop.experiments import runner
-from featprop.experiments.protocol import Protocol
 from featprop.labels import LabelLog
 from featprop.models import MODELS
 from featprop.sources.native import write_native
 from featprop.strategies import STRATEGIES
 from tests.docs.reader import STAND_INS, Reader, accounts
+from tests.helpers import run_trials_here
 
 
 @pytest.fixture(scope="session")
@@ -74,12 +72,6 @@ def _write_other_sources(place: Path, nodes: pd.DataFrame, edges: pd.DataFrame) 
     nx.write_edgelist(graph, place / "edges.txt", data=False)
 
 
-def run_trials_here(trials: Any, jobs: int, threads: int = 1) -> Iterator[Any]:
-    """Run trials in this process."""
-    for trial in trials:
-        yield list(Protocol(resolve(trial.dataset)).run(trial))
-
-
 @pytest.fixture
 def reader(run: Callable[..., Any], shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     """A reader with an empty home folder and no network."""
@@ -88,7 +80,7 @@ def reader(run: Callable[..., Any], shelf: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FEATPROP_DATA", raising=False)
-    monkeypatch.setattr(runner, "run_trials", run_trials_here)
+    run_trials_here(monkeypatch)
     for registry in (STRATEGIES, MODELS):
         monkeypatch.setattr(registry, "classes", dict(registry.classes))
     return Reader(run, shelf, tmp_path, monkeypatch)

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,28 +15,20 @@ from featprop.datasets import digits
 from featprop.errors import FeatpropError
 from featprop.experiments import runner
 from featprop.experiments.demo import BUDGETS, METHODS, Demonstration, budget_table, run, summarize_worth
-from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import read_results
 from featprop.experiments.settings import Settings
 from featprop.experiments.summary import Results, Runs
 from featprop.matrix import dense
 from featprop.propagation import coverage
-from tests.helpers import HtmlPage, raises
+from tests.helpers import HtmlPage, raises, run_trials_here
 
 GRAPH = digits()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def trials_here() -> Iterator[None]:
-    """Run trials in this process."""
-
-    def run_here(trials: Any, jobs: int, threads: int) -> Iterator[Any]:
-        protocol = Protocol(GRAPH)
-        for trial in trials:
-            yield list(protocol.run(trial))
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(runner, "run_trials", run_here)
+    with pytest.MonkeyPatch.context() as patch:
+        run_trials_here(patch)
         yield
 
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +16,17 @@ from featprop.errors import FeatpropError, FileError, LabelError
 from featprop.experiments import runner
 from featprop.experiments.protocol import Protocol
 from featprop.experiments.results import Result, locking, read_results
-from featprop.experiments.runner import Failure, run_trials
+from featprop.experiments.runner import run_trials
 from featprop.experiments.settings import Settings, Spec, Trial, plan_trials
 from featprop.sources import read_graph
-from tests.helpers import raises
+from tests.helpers import raises, run_trials_here
 
 Run = Callable[..., Any]
 
 
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run trials in this process; those of the strategy degree fail."""
-
-    def run_here(trials: Sequence[Trial], jobs: int, threads: int) -> Iterator[list[Result] | Failure]:
-        for trial in trials:
-            if trial.strategy.name == "degree":
-                yield Failure(str(trial), "out of luck")
-            else:
-                yield list(Protocol(read_graph(trial.dataset)).run(trial))
-
-    monkeypatch.setattr(runner, "run_trials", run_here)
+    run_trials_here(monkeypatch)
 
 
 def settings_for(graph: Path, *strategies: str, **others: Any) -> Settings:
@@ -73,18 +64,12 @@ def test_overlapping_settings_are_recorded_once(graph_folder: Path, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("in_process")
-def test_missing_data_set_is_skipped(graph_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def resolve(name: str) -> Any:
-        if name == "corafull":
-            raise FileError("There is no cora_full.npz.", path="cora_full.npz")
-        return read_graph(name)
-
-    monkeypatch.setattr(runner, "resolve", resolve)
-    settings = Settings(["corafull", str(graph_folder)], ["random"], models=["ridge"], budgets=[8], seeds=1)
-    outcome = runner.run([settings], tmp_path / "results")
+def test_missing_data_set_is_skipped(graph_folder: Path, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"strategies": ["random"], "models": ["ridge"], "budgets": [8], "seeds": 1}
+    outcome = runner.run([Settings(["nowhere", str(graph_folder)], **given)], tmp_path / "results")
     assert outcome.done == 2
-    with raises(FileError, path="cora_full.npz"):
-        runner.run([Settings(["corafull"], ["random"])], tmp_path / "results")
+    with raises(FeatpropError):
+        runner.run([Settings(["nowhere"], **given)], tmp_path / "results")
 
 
 def leave(trial: Trial) -> None:
@@ -150,13 +135,13 @@ def test_command_runs_and_reports(graph_folder: Path, run: Run) -> None:
     assert Path("report/report.html").exists()
     settings = Path("settings.toml")
     settings.write_text(
-        f'title = "Mine"\ndatasets = ["{graph_folder}"]\nstrategies = ["degree"]\nbudgets = [8]\nseeds = 1\n',
+        f'title = "Mine"\ndatasets = ["{graph_folder}"]\nstrategies = ["degree"]\nbudgets = [300]\nseeds = 1\n',
         encoding="utf-8",
     )
     result = run("experiments", "run", "--settings", settings, "--out", "results")
     assert result.exit_code == 1
     assert "\n0 cells" in result.output
-    assert "out of luck" in result.output
+    assert "below 240" in result.output
 
 
 @pytest.mark.parametrize(
