@@ -93,7 +93,7 @@ class Graph:
     repairs : tuple of str
         Description of each repair made when the graph was built.
     weight_scale : float or None
-        What the edge weights were divided by; None if unknown.
+        Divisor of the edge weights; None if unknown.
     candidates : ndarray of bool, shape (n,), or None
         The nodes to select, audit and predict; None for all. The others pass their features on.
     id_name : str
@@ -318,7 +318,7 @@ class Graph:
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits that identify the content: edges, features, ids, labels and classes."""
+        """Digest (32 hexadecimal digits) of the edges, features, ids, labels and classes."""
         digest = hashlib.blake2b(digest_size=16)
         arrays = [*_arrays(self.adjacency), *_arrays(self.features)]
         arrays += [] if self.labels is None else [self.labels]

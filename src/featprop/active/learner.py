@@ -107,7 +107,7 @@ class ActiveLearner:
 
     @property
     def audited(self) -> dict[Hashable, Hashable]:
-        """Label of each audited node that has one: no model learns from them."""
+        """Label of each audited node that has one. No model learns from these nodes."""
         return self.log.audited()
 
     @property
@@ -117,7 +117,7 @@ class ActiveLearner:
 
     @property
     def skipped(self) -> list[Hashable]:
-        """Ids of the nodes that everybody skipped: they are not asked for again."""
+        """Ids of the nodes that every annotator skipped. They are not asked for again."""
         return list(self.log.skips())
 
     def ask(self, budget: int, candidates: Iterable[Hashable] | None = None) -> Selection:
@@ -209,7 +209,7 @@ class ActiveLearner:
             node by id, as a mapping or a pandas Series, in which contradicting a label of the same annotator is an
             error.
         annotator
-            Who says so, if the labels do not.
+            Annotator of the labels, if they do not name one.
         """
         if isinstance(labels, Labels):
             self._tell_read(labels, annotator)

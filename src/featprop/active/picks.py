@@ -152,12 +152,12 @@ class Selection:
 
     @property
     def mean_distance(self) -> float:
-        """Mean distance of a node to the nearest pick or labelled node: the term of Theorem 1."""
+        """Mean distance of a node to the nearest pick or labelled node (Theorem 1)."""
         return self._coverage.mean_distance
 
     @property
     def max_distance(self) -> float:
-        """Largest distance of a node to the nearest pick or labelled node: the term of Theorem 2."""
+        """Largest distance of a node to the nearest pick or labelled node (Theorem 2)."""
         return self._coverage.max_distance
 
     @property

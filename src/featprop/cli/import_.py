@@ -34,7 +34,7 @@ def import_(
     classes: Annotated[
         list[str] | None, typer.Option(metavar="A,B,…", help="The classes there may be; other labels are left out.")
     ] = None,
-    annotator: Annotated[str, typer.Option(metavar="NAME", help="Who answered, if the file does not say.")] = "",
+    annotator: Annotated[str, typer.Option(metavar="NAME", help="Annotator, if the file does not name one.")] = "",
 ) -> None:
     """Import the annotations of a file into a label log, which is created if it does not exist.
 

@@ -56,7 +56,7 @@ class Advice:
 
     @property
     def may_help(self) -> bool:
-        """Whether more labels will probably help: stopping is not advised, and the forecast gain is not 0.0 points."""
+        """Whether more labels will probably help (no advice to stop, and a forecast gain above 0.0 points)."""
         coming = self.curve.forecast
         return not self.may_stop and (coming is None or round(100 * coming.gain.value, 1) > 0)
 

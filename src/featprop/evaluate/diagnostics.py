@@ -154,7 +154,7 @@ def unlabelled_components(graph: Graph, labelled: NDArray[np.intp]) -> tuple[NDA
 
 
 class _Diagnosis:
-    """One diagnosis; what several lists need is computed once."""
+    """One diagnosis. Intermediate results that several lists use are computed once."""
 
     def __init__(self, graph: Graph, model: NodeClassifier, limit: int) -> None:
         self.graph, self.classes, self.model, self.limit = graph, model.class_names_, model, limit

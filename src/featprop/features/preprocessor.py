@@ -120,7 +120,7 @@ class TablePreprocessor:
     Attributes
     ----------
     profiles
-        What each column, or group of columns, is and what it becomes, in the order of the columns.
+        Kind and encoding of each column or group of columns, in the order of the columns.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def _list_names(names: list[str]) -> str:
 
 
 def profile(table: pa.Table, **options: Any) -> list[ColumnProfile]:
-    """Return what each column of a table is and what it becomes; options are those of `TablePreprocessor.fit`."""
+    """Return the kind and the encoding of each column of a table; options are those of `TablePreprocessor.fit`."""
     return list(TablePreprocessor.fit(table, **options).profiles)
 
 

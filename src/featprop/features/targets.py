@@ -101,7 +101,7 @@ def _are_quantities(text: pa.Array) -> bool:
 
 
 def find_leaks(table: pa.Table, labels: Sequence[Hashable | None], ignore: Collection[str] = ()) -> list[Leak]:
-    """Return the columns that may hold the answer, which makes estimates far too good, and log them.
+    """Return the columns that may give the labels away, which makes estimates far too good, and log them.
 
     A column leaks if it has values at the labelled nodes and nowhere else, or if each of its few values goes with one
     class.

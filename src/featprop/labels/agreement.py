@@ -52,7 +52,7 @@ class Consensus:
 
     @property
     def sure(self) -> dict[Hashable, Hashable]:
-        """The labels without ties: what a model learns from."""
+        """The labels without ties, which a model learns from."""
         return {node: label for node, label in self.labels.items() if node not in self.ties}
 
 

@@ -35,7 +35,7 @@ def export_labels(
     nodes: Sequence[Hashable] = (),
     predict: Callable[[Hashable], Any] | None = None,
 ) -> bytes:
-    """Return all that holds in a label log in the format of another tool.
+    """Return the current answers of a label log in the format of another tool.
 
     Parameters
     ----------

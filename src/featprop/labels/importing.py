@@ -1,4 +1,4 @@
-"""Import the annotations of a file into a label log: what fits is added once, and the rest is reported."""
+"""Import the annotations of a file into a label log: add valid ones once, and report the others."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def import_labels(
     classes
         The classes there may be: other labels are left out.
     annotator
-        Who answered, where the file does not say.
+        Annotator, if the file does not name one.
     """
     rows = read_rows(Path(path), None if graph is None else graph.id_name)
     if graph is not None:

@@ -71,7 +71,7 @@ class LabelLog(EventStore):
     def append(self, new: Annotation) -> Annotation | None:
         """Add an answer, a verdict or a note, and return what it replaces; None if nothing.
 
-        What holds already is not written again, nor what was sent before under its key.
+        Repeating a current answer, or the key of an earlier one, writes nothing.
         """
         if new.kind in (Kind.LABEL, Kind.VERDICT):
             _check_class(new.label, new.node)
@@ -96,7 +96,7 @@ class LabelLog(EventStore):
         return self.append(Annotation(node, None, Kind.SKIP, text=reason, **details))
 
     def adjudicate(self, node: Hashable, label: Hashable, **details: Unpack[Details]) -> Annotation | None:
-        """Settle the label of a node: it counts, whatever anybody answers, until it is undone or settled again."""
+        """Settle the label of a node. It overrides all answers until it is undone or settled again."""
         return self.append(Annotation(node, label, Kind.VERDICT, **details))
 
     def note(self, node: Hashable, text: str, **details: Unpack[Details]) -> None:
@@ -272,7 +272,7 @@ class LabelLog(EventStore):
         return {node: label for node, label in self.consensus().labels.items() if node not in drawn}
 
     def skips(self) -> dict[Hashable, str]:
-        """Return the nodes that everybody skipped, and the reason."""
+        """Return the nodes that every annotator skipped, and the reason."""
         return self.consensus().skips
 
     def notes(self) -> list[Annotation]:
@@ -286,7 +286,7 @@ class LabelLog(EventStore):
 
     @property
     def last(self) -> int:
-        """Number of the last event that changes what a node is; 0 if there is none."""
+        """Number of the last event that changes an answer or a class; 0 if there is none."""
         rows = self.query(
             "SELECT number FROM events WHERE kind NOT IN ('note', 'classes', 'ask', 'learner') "
             "ORDER BY number DESC LIMIT 1"

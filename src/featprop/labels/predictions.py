@@ -1,6 +1,6 @@
 """The table of predictions: ``id, prediction, confidence, label, probability_<class>…, distance, isolated``.
 
-``prediction`` is what the model says. ``label`` is what a person said, and empty otherwise, so people can type
+``prediction`` is the model's. ``label`` is what a person entered, and empty otherwise, so people can type
 corrections into it and pass the file as labels.
 """
 

@@ -1,6 +1,6 @@
 """Read what people said: sheets, label logs, exports of other tools, or the graph's own labels.
 
-`read` is strict: what it cannot understand is an error. `featprop.labels.importing` adds what fits to a label log.
+`read` is strict: a row it cannot interpret is an error. `featprop.labels.importing` adds what fits to a label log.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Labels(Mapping[Hashable, Hashable]):
 
     @property
     def taken(self) -> list[Hashable]:
-        """Nodes not to ask for again: labelled, skipped, already selected or in the audit."""
+        """Nodes not to ask for again, as they are labelled, skipped, already selected or in the audit."""
         return list(dict.fromkeys([*self.labels, *self.skips, *self.asked, *self.audit]))
 
 

@@ -31,7 +31,7 @@ SQL = re.compile(r"\s*(select|with|from)\b(?=.*\s)", re.IGNORECASE | re.DOTALL)
 
 @dataclass(frozen=True)
 class GraphDescription:
-    """What a user says about the tables of a graph.
+    """Description of the tables of a graph: the contents of a ``graph.toml``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Features in a file of their own: items of each node, or further columns.
+"""Features in a separate file: items of each node, or further columns.
 
 =========================================  =======================================================
 ``{"id": ["item", …]}``                    JSON: the items a node has

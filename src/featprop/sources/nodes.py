@@ -201,7 +201,7 @@ def _find_id(source: Source, asked: str | None) -> str:
 
 
 def no_id_column(source: Source, likely: list[str]) -> FileError:
-    """Return the error about a table whose id column cannot be told."""
+    """Return the error about a table without a recognisable id column."""
     return FileError(
         f"Cannot tell which column of {source.name} has the ids; its columns are {shown_columns(source.columns)}.",
         hint="Run `featprop init`, which compares them with the ends of the edges, or name it with `id`.",

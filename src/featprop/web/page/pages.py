@@ -80,7 +80,7 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
         return HTMLResponse(render_template(path, **CONSTANTS, **common, **values))
 
     def card_page(request: Request, name: str, view: View | None, *, shown: bool, **values: Any) -> HTMLResponse:
-        """Render the card of a node with the answer buttons, or what there is to say without a node."""
+        """Render the card of a node with the answer buttons, or a message if there is no node."""
         row, others = arrange_choices(class_buttons(session.classes), None if view is None else view.prediction)
         last = next(iter(session.log.history(annotator_of(request), 1)), None)
         common = {
