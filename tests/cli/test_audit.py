@@ -71,17 +71,6 @@ def test_by_predicted(labelled: Path, run: Run) -> None:
     assert sum(map(float, weights)) == pytest.approx(228, abs=0.01)
 
 
-def test_the_seed_decides_and_a_sheet_goes_to_standard_output(labelled: Path, run: Run) -> None:
-    drawn = []
-    for seed in (0, 0, 1):
-        ok(run("audit", labelled, "--seed", seed, "--out", "drawn.csv", "--force"))
-        drawn.append(Path("drawn.csv").read_bytes())
-    assert drawn[0] == drawn[1] != drawn[2]
-    printed = ok(run("audit", labelled, "--size", 3, "--out", "-"))
-    assert printed.stdout.startswith("id,label,rank,audit\n")
-    assert "3 of 240 nodes" in printed.stderr
-
-
 BAD: list[tuple[str, list[Any], str]] = [
     ("typed", [], "audit.csv"),
     ("", ["--size", 0], "--size 1 228 0"),
@@ -113,17 +102,3 @@ def test_sheets_that_cannot_be_an_audit(labelled: Path, run: Run) -> None:
     refused = run("train", labelled, "--labels", "all.csv")
     assert refused.exit_code == 2
     ok(run("train", labelled, "--labels", "all.csv", "--use-audit"))
-
-
-def test_a_log_of_the_page_brings_its_audit_along(labelled: Path, run: Run) -> None:
-    with featprop.LabelLog(Path("page.labels")) as log:
-        log.tell({int(row["id"]): row["label"] for row in rows_of("picks.csv")})
-        free = sorted(set(range(240)) - {int(node) for node in ids_of("picks.csv")})[:12]
-        log.draw_audit(dict.fromkeys(free, 19.0))
-        log.tell({node: class_of(str(node)) for node in free})
-    for more in ([], ["--labels", "picks.csv"]):
-        train = ["train", labelled, "--force", "--labels", "page.labels", *more]
-        trained = ok(run(*train)).stdout
-        assert "Trained on 12 labels" in trained
-        assert "audit of 12 nodes" in trained
-        assert "Trained on 24 labels" in ok(run(*train, "--use-audit")).stdout

@@ -107,12 +107,6 @@ def test_stats_downloads_nothing():
     assert re.search(r"paper +2,708 +5,429 +7 +3,703$", result.stdout, re.MULTILINE)
 
 
-def test_stats_of_a_built_in_data_set():
-    result = call("datasets", "stats", "digits")
-    assert result.exit_code == 0
-    assert re.search(r"^digits +featprop +1,797 +12,339 +10 +64 +0\.9557 +1,797 +0 ", result.stdout, re.MULTILINE)
-
-
 def test_fetch_from_placed_files(tmp_path, monkeypatch):
     entry = CATALOGUE["minesweeper"]
     monkeypatch.setenv("FEATPROP_DATA", str(tmp_path))

@@ -86,7 +86,6 @@ def test_what_is_left_out_is_said(run: Run, write_folder: Any) -> None:
     ("words", "fact"),
     [
         ("export nowhere.labels", "nowhere.labels"),
-        ("export .", "label log"),
         ("export text.csv", "text.csv"),
         ("export my.labels --format xml", "'xml'"),
         ("export my.labels --format jsonl -o x.csv", ".jsonl"),
@@ -96,7 +95,6 @@ def test_what_is_left_out_is_said(run: Run, write_folder: Any) -> None:
         ("export my.labels --format label-studio --config c.txt", ".xml"),
         ("import new.labels nowhere.json", "nowhere.json"),
         ("import new.labels text.csv", "text.csv"),
-        ("import new.labels text.json", "text.json"),
         ("import nowhere/new.labels x.csv", "nowhere/new.labels"),
     ],
 )
@@ -104,7 +102,6 @@ def test_bad_input(
     run: Run, labels: Path, words: str, fact: str, contents: Callable[[], dict[str, bytes | None]]
 ) -> None:
     Path("text.csv").write_text("some text\n1\n", encoding="utf-8")
-    Path("text.json").write_text("some text", encoding="utf-8")
     Path("x.csv").write_text("id,label\na,b\n", encoding="utf-8")
     before = contents()
     assert_refused(run(*words.split()), fact)
@@ -126,8 +123,6 @@ def test_a_model_is_trained_on_the_log_itself_with_an_open_disagreement(
     ("name", "content", "options"),
     [
         ("said.json", "[]", []),
-        ("said.jsonl", "", []),
-        ("said.json", '{"a": 1}', []),
         ("said.csv", "id,label\na,\n", []),
         ("said.csv", "id,label\na,x\n", ["--classes", "y"]),
     ],

@@ -94,25 +94,6 @@ def test_the_sheet_is_what_the_library_selects(run: Run, groups: Path) -> None:
     assert [float(row["spread"]) for row in rows] == pytest.approx(picks.spread.tolist(), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("nodes", "edges", "budget"),
-    [
-        pytest.param("id,w\na,1\nb,2\nc,3\nd,9\n", "s,t\na,b\n", 2, id="isolated nodes"),
-        pytest.param("id,w,v\na,0,0\nb,0,0\nc,0,0\n", "s,t\na,b\n", 2, id="all-zero features"),
-        pytest.param("id,w\na,1\nb,2\nc,3\n", "s,t\na,b\nb,c\n", 3, id="budget of all nodes"),
-        pytest.param("id,w\na,1\nb,2\nc,3\n", "source,target\n", 2, id="no edges"),
-        pytest.param("id,w\nonly,1\n", "source,target\n", 1, id="one node"),
-    ],
-)
-def test_what_is_unusual_but_right(run: Run, write_folder: WriteFolder, nodes: str, edges: str, budget: int) -> None:
-    write_folder(nodes, edges)
-    ok(run("select", "graph", "--budget", budget))
-    rows = rows_of("picks.csv")
-    assert len({row["id"] for row in rows}) == budget
-    assert {row["id"] for row in rows} <= {line.split(",")[0] for line in nodes.splitlines()[1:]}
-    assert sum(int(row["represents"]) for row in rows) == len(nodes.splitlines()) - 1
-
-
 @pytest.mark.parametrize("command", ["select", "strategies", "train", "predict", "demo"])
 def test_every_command_shows_an_example(run: Run, command: str) -> None:
     for flag in ("--help", "-h"):

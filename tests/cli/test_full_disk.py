@@ -1,11 +1,9 @@
-"""A disk that is full or read-only: one message, exit code 2, no partial output and nothing lost."""
+"""A disk on which files cannot grow: one message, exit code 2, no partial output and nothing lost."""
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,8 +32,6 @@ print(json.dumps([[result.exit_code, result.stderr] for result in results]))
 """
 """Run commands with a limit on the size of files; Python ignores the signal, so writing fails."""
 
-UNLIMITED = 1 << 40
-
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
@@ -54,12 +50,13 @@ def listing(folder: Path) -> dict[str, bytes | None]:
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 
 
-def check(ready: dict[str, Path], out: Path, limit: int, reason: str) -> None:
-    """Run every command and check that its message gives path and reason and that the folder is unchanged."""
-    before = listing(out)
+def test_every_command_says_which_file_could_not_grow_and_leaves_the_folder_unchanged(
+    ready: dict[str, Path], tmp_path: Path
+) -> None:
+    out, before = tmp_path, listing(tmp_path)
     commands = [[word.format(out=out, **ready) for word in command] for command in COMMANDS]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
-    call = [sys.executable, "-c", LIMITED, json.dumps([limit, commands])]
+    call = [sys.executable, "-c", LIMITED, json.dumps([100, commands])]
     done = subprocess.run(call, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     for command, (code, told) in zip(COMMANDS, json.loads(done.stdout), strict=True):
@@ -67,37 +64,8 @@ def check(ready: dict[str, Path], out: Path, limit: int, reason: str) -> None:
         last = told.splitlines()[-1]
         assert last.startswith("Error: "), command
         assert f"{out}/" in last, command
-        assert reason in last or "convert" in command, command
+        assert "File too large" in last or "convert" in command, command
     assert listing(out) == before
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system with room for a page or two."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = shutil.which("mount")
-    made = mount and subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=8k", "none", place], capture_output=True, check=False
-    )
-    if not made or made.returncode:
-        pytest.skip("no file system can be mounted here")
-    yield place
-    subprocess.run(["umount", place], check=True)
-
-
-def test_full_disk(ready: dict[str, Path], small_disk: Path) -> None:
-    (small_disk / "other").write_bytes(b"x" * 5000)
-    check(ready, small_disk, UNLIMITED, "No space left")
-
-
-def test_read_only_disk(ready: dict[str, Path], small_disk: Path) -> None:
-    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    check(ready, small_disk, UNLIMITED, "Read-only file system")
-
-
-def test_files_that_may_not_grow(ready: dict[str, Path], tmp_path: Path) -> None:
-    check(ready, tmp_path, 100, "File too large")
 
 
 def test_a_round_that_cannot_be_recorded_leaves_no_sheet(ready: dict[str, Path], tmp_path: Path) -> None:

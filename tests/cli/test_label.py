@@ -16,7 +16,6 @@ import pytest
 
 from featprop.cli.label import _log_of
 from featprop.labels import LabelLog
-from featprop.web.page.startup import listen, reachable_host
 from tests.helpers import assert_refused
 
 Start = Callable[..., "Started"]
@@ -219,12 +218,3 @@ def test_the_log_is_next_to_the_graph(tmp_path: Path, monkeypatch: pytest.Monkey
     assert _log_of(Path(graph)) == Path(log)
     monkeypatch.chdir(tmp_path / "some" / "my-graph")
     assert _log_of(Path()) == tmp_path / "some" / "my-graph.labels"
-
-
-def test_sockets() -> None:
-    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
-        accepted, _ = listener.accept()
-        with accepted:
-            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), "answers are sent without delay"
-    assert reachable_host("::1") == "[::1]"
-    assert reachable_host("0.0.0.0") not in ("0.0.0.0", "")

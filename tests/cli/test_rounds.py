@@ -68,17 +68,6 @@ def test_a_log_keeps_labels_and_strategy_between_rounds(run: Run, folder: Path) 
         assert log.labels()["p0"] == "neither"
 
 
-@pytest.mark.parametrize(("options", "option"), [(["--strategy", "random"], "strategy"), (["--seed", "5"], "seed")])
-def test_later_rounds_keep_their_settings(run: Run, folder: Path, options: list[str], option: str) -> None:
-    ok(run("select", "graph", "-b", 2, "--log", "a.labels", "--seed", 1, "-o", "a.csv"))
-    refused = run("select", "graph", "-b", 2, "--log", "a.labels", *options, "-o", "b.csv")
-    assert refused.exit_code == 2
-    assert option in refused.stderr
-    assert not Path("b.csv").exists()
-    ok(run("select", "graph", "-b", 2, "--log", "a.labels", "-o", "b.csv"))
-    assert not {*ids_of("a.csv")} & {*ids_of("b.csv")}
-
-
 def test_a_sheet_that_cannot_be_written_asks_for_nothing(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
