@@ -22,12 +22,12 @@ class Kind(StrEnum):
     RENAME = "rename"
     ASK = "ask"
     LEARNER = "learner"
-    CELL = ""
-    """A cell of a sheet that has not been interpreted: a class, or a word for a skip."""
+    OPEN = ""
+    """A node without an answer, in an export."""
 
 
 AUDIT = "audit"
-"""Source of the label of an audited node, and column with the number of nodes that one stands for."""
+"""Column with the number of nodes that an audited node stands for."""
 VOTES = (Kind.LABEL, Kind.SKIP, Kind.VERDICT)
 """Kinds that answer a question: a label, a skip or a verdict."""
 
@@ -51,7 +51,7 @@ class Annotation:
     round
         Number of times nodes had been asked for by then.
     source
-        Where it comes from: a file, ``"page"``, or ``"audit"`` for a node drawn at random.
+        File it comes from.
     key
         Idempotency key: the log writes an annotation once under its key.
     text
@@ -100,6 +100,8 @@ def to_record(each: Annotation) -> dict[str, str]:
 
 def parse_time(text: object) -> dt.datetime | None:
     """Read a time in ISO form, in UTC if it names no zone; None for anything else."""
+    if not text:
+        return None
     try:
         when = dt.datetime.fromisoformat(str(text).strip())
         return to_milliseconds(when.replace(tzinfo=when.tzinfo or dt.UTC))

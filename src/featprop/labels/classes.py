@@ -11,13 +11,16 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from featprop.errors import LabelError, ParameterError, first_five
 from featprop.features.parsing import is_no_class
 from featprop.ids import closest, is_visible, normalize_label
 from featprop.labels.annotation import Annotation, Kind
-from featprop.labels.rows import Rows
 from featprop.sources.naming import name_of
+
+if TYPE_CHECKING:
+    from featprop.labels.rows import Rows
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +33,23 @@ SKIP_WORDS = frozenset(
 """Words that mark a node as skipped, unless a class has that name."""
 
 
-def interpret(
+def kind_of_word(word: Hashable, named: Collection[str]) -> Kind:
+    """Return whether a word in a label column is a class, a skip or nothing; `named` are normalised class names."""
+    form = normalize_label(word)
+    if form in named:
+        return Kind.LABEL
+    if form in SKIP_WORDS:
+        return Kind.SKIP
+    return Kind.OPEN if is_no_class(word) or not is_visible(form) else Kind.LABEL
+
+
+def unify_spelling(
     sources: Sequence[Rows],
     known: Iterable[Hashable],
     own: Iterable[Hashable] = (),
     allowed: Iterable[Hashable] | None = None,
 ) -> list[Annotation]:
-    """Turn the words of files into classes, skips and blank rows, in place, and return labels that are not allowed.
+    """Give the labels of files one spelling per class, in place, and return those that are not allowed.
 
     Parameters
     ----------
@@ -49,30 +62,29 @@ def interpret(
     allowed
         The only classes there may be; None if there may be others.
     """
+    for rows in sources:
+        if rows.empty:
+            listed = first_five([f"{word!r} ({count:,})" for word, count in rows.empty.most_common()])
+            log.warning("%s: cells that count as empty, unless `classes` names them: %s", rows.path, listed)
     known, own = list(known), list(own)
     exact: dict[str, Hashable] = {}
     if allowed is not None:
         known, own = parse_classes(allowed, [*known, *own]), []
         exact = {str(name): name for name in known}
-    named = set(map(normalize_label, known))
-    for rows in sources:
-        _sort_cells(rows, named)
-    labels = [each.label for rows in sources for each in rows.annotations if each.label is not None]
-    counts = Counter(labels)
+    counts = Counter(each.label for rows in sources for each in rows.annotations if each.label is not None)
     by_form = _by_form((known, own, counts), counts)
     read_as = {name: exact.get(str(name), by_form[normalize_label(name)]) for name in counts}
     _log_merged(read_as, counts)
-    refused = []
+    forms = set(map(normalize_label, known))
+    refused = set() if allowed is None else {name for name in counts if normalize_label(name) not in forms}
+    left_out = [each for rows in sources for each in rows.annotations if each.label in refused]
     for rows in sources:
-        found, rows.annotations = rows.annotations, []
-        for each in found:
-            if each.label is None:
-                rows.annotations.append(each)
-            elif allowed is not None and normalize_label(each.label) not in named:
-                refused.append(each)
-            else:
-                rows.annotations.append(replace(each, label=read_as[each.label]))
-    return refused
+        rows.annotations = [
+            each if each.label is None else replace(each, label=read_as[each.label])
+            for each in rows.annotations
+            if each.label not in refused
+        ]
+    return left_out
 
 
 def check_allowed(refused: Sequence[Annotation], allowed: Iterable[Hashable] | None) -> None:
@@ -129,29 +141,6 @@ def warn_of_single_labels(labels: Mapping[Hashable, Hashable], known: Iterable[H
     alone = [f"{name!r} at node {node!r}" for node, name in labels.items() if counts[name] == 1]
     if alone:
         log.warning("Classes with a single label, which may be misspelled: %s", first_five(alone))
-
-
-def _sort_cells(rows: Rows, named: Collection[str]) -> None:
-    """Turn the cells of a sheet into labels, skips and blank rows; words in `named` are classes."""
-    found, rows.annotations = rows.annotations, []
-    empty: Counter[Hashable] = Counter()
-    for each in found:
-        if each.kind is not Kind.CELL:
-            rows.annotations.append(each)
-            continue
-        form = normalize_label(each.label)
-        if form in named:
-            rows.annotations.append(replace(each, kind=Kind.LABEL))
-        elif form in SKIP_WORDS:
-            rows.annotations.append(replace(each, kind=Kind.SKIP, label=None, text=str(each.label)))
-        elif is_no_class(each.label) or not is_visible(form):
-            rows.blank.append(each.node)
-            empty[each.label] += 1
-        else:
-            rows.annotations.append(replace(each, kind=Kind.LABEL))
-    if empty:
-        listed = first_five([f"{word!r} ({count:,})" for word, count in empty.most_common()])
-        log.warning("%s: cells that count as empty, unless `classes` names them: %s", rows.path, listed)
 
 
 def _by_form(groups: Iterable[Iterable[Hashable]], counts: Counter[Hashable]) -> dict[str, Hashable]:

@@ -111,7 +111,7 @@ def _collect(labels: LabelLog, nodes: Sequence[Hashable]) -> list[Annotation]:
     holding = labels.holding()
     answered = {each.node for each in holding}
     listed = dict.fromkeys([*labels.audit(), *nodes])
-    open_ = [Annotation(node, None, Kind.CELL) for node in listed if node not in answered]
+    open_ = [Annotation(node, None, Kind.OPEN) for node in listed if node not in answered]
     return [*holding, *open_, *labels.notes()]
 
 

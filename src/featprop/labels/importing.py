@@ -6,15 +6,15 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from featprop.graph import Graph
-from featprop.ids import as_array, name_to_text
+from featprop.ids import as_array, name_to_text, normalize_label
 from featprop.labels.agreement import pool_audits
 from featprop.labels.annotation import Annotation, Kind, time_to_text
-from featprop.labels.classes import interpret
+from featprop.labels.classes import unify_spelling
 from featprop.labels.log import LabelLog
 from featprop.labels.reading import match_nodes
 from featprop.labels.rows import read_rows
@@ -53,7 +53,7 @@ def import_labels(
     labels: LabelLog,
     path: str | os.PathLike[str],
     graph: Graph | None = None,
-    classes: Iterable[Hashable] | None = None,
+    classes: Collection[Hashable] | None = None,
     *,
     annotator: str = "",
 ) -> Imported:
@@ -74,13 +74,14 @@ def import_labels(
     annotator
         Annotator, if the file does not name one.
     """
-    rows = read_rows(Path(path), None if graph is None else graph.id_name)
+    before = [each.label for each in labels.holding() if each.label is not None]
+    named = set(map(normalize_label, before if classes is None else classes))
+    rows = read_rows(Path(path), None if graph is None else graph.id_name, named)
     if graph is not None:
         match_nodes(rows, graph.ids)
     else:
         match_nodes(rows, as_array(list({each.node for each in labels.events() if each.node is not None})), keep=True)
-    before = [each.label for each in labels.holding() if each.label is not None]
-    refused = interpret([rows], before, () if graph is None else graph.classes, classes)
+    refused = unify_spelling([rows], before, () if graph is None else graph.classes, classes)
     found = [replace(each, annotator=each.annotator or annotator) for each in rows.annotations]
     kept, contradictions = _drop_contradictions(found)
     return replace(

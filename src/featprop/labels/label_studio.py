@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from featprop.errors import ParameterError
 from featprop.ids import to_jsonable
-from featprop.labels.annotation import Annotation, Kind, to_record
+from featprop.labels.annotation import AUDIT, Annotation, Kind, to_record
 from featprop.labels.classes import check_distinct
 from featprop.labels.rows import Rows
 
@@ -78,7 +78,7 @@ def write_tasks(
             task["meta"][OURS] = notes
         if node in audit:
             task["meta"][DRAWN] = audit[node]
-        task["annotations"] = [_write_annotation(each) for each in said if each.kind not in (Kind.CELL, Kind.NOTE)]
+        task["annotations"] = [_write_annotation(each) for each in said if each.kind not in (Kind.OPEN, Kind.NOTE)]
         predicted = None if predict is None or node in audit else predict(node)
         if predicted is not None:
             score = round(min(1.0, max(0.0, float(predicted.confidence))), 4)
@@ -90,31 +90,30 @@ def write_tasks(
 def read_task(task: Mapping[str, Any], rows: Rows, where: str) -> None:
     """Read a task with its annotations into `rows`."""
     node, meta = rows.node_in(_object(task.get("data")), where), _object(task.get("meta"))
-    if node is None or not rows.add_draw(node, meta.get(DRAWN), where):
+    if node is None:
         return
-    notes, annotations = _objects(meta.get(OURS)), _objects(task.get("annotations"))
-    for note in notes:
-        rows.add_record(node, None, note)
+    found: list[tuple[str | None, Mapping[str, Any]]] = [(None, note) for note in _objects(meta.get(OURS))]
+    annotations = _objects(task.get("annotations"))
     for annotation in annotations:
-        _read_annotation(node, annotation, rows, where)
-    if not annotations and not notes:
-        rows.blank.append(node)
+        labels, record = _read_annotation(annotation)
+        if len(labels) > 1:
+            rows.unclear.append(f"{where}: {len(labels):,} choices for one node")
+        else:
+            found.append((labels[0] if labels else None, record))
+    if not found and not annotations:
+        found.append((None, {}))
+    for label, record in found:
+        rows.add(where, node, label, {**record, AUDIT: meta.get(DRAWN)})
 
 
-def _read_annotation(node: Hashable, annotation: Mapping[str, Any], rows: Rows, where: str) -> None:
-    record = _record_of(annotation)
+def _read_annotation(annotation: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any]]:
+    """Return the choices of an annotation, and its record: an unchanged choice stays the answer of its annotator."""
     if annotation.get("was_cancelled"):
-        rows.add_record(node, None, _object(annotation.get(OURS)) or {**record, "kind": Kind.SKIP})
-        return
+        return [], _object(annotation.get(OURS)) or {**_record_of(annotation), "kind": Kind.SKIP}
     results = [each for each in _objects(annotation.get("result")) if each.get("type") == "choices"]
     choices = [choice for each in results for choice in _choices_in(each)]
     ours = _object(_object(results[0].get("meta")).get(OURS)) if results else {}
-    if len(choices) > 1:
-        rows.unclear.append(f"{where}: {len(choices):,} choices for one node")
-    elif choices == [ours.get("label")]:  # unchanged, so still the answer of that annotator
-        rows.add_record(node, choices[0], ours)
-    else:
-        rows.add_record(node, choices[0] if choices else None, record)
+    return choices, ours if choices == [ours.get("label")] else _record_of(annotation)
 
 
 def _record_of(annotation: Mapping[str, Any]) -> dict[str, Any]:

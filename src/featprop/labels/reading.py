@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from featprop.errors import FileError, GraphError, LabelError, first_five
 from featprop.graph import Graph
+from featprop.ids import normalize_label
 from featprop.labels.agreement import consensus, describe_agreement, find_conflicts, pool_audits
-from featprop.labels.annotation import AUDIT, VOTES, Annotation, Kind
-from featprop.labels.classes import check_allowed, interpret, warn_of_single_labels
+from featprop.labels.annotation import VOTES, Annotation, Kind
+from featprop.labels.classes import check_allowed, unify_spelling, warn_of_single_labels
 from featprop.labels.log import LabelLog
 from featprop.labels.rows import Rows, read_id_rows, read_rows
 from featprop.sources.naming import name_of
@@ -106,13 +107,14 @@ def read(
         Whether to accept files without any label, which only list nodes to label.
     """
     files = [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(path) for path in paths]
-    sources = [_read_source(path, graph) for path in files] or [_own_rows(graph)]
+    logs = {path: _read_log(path, graph) for path in files if is_log(path)}
+    known = [*known, *(each.label for rows in logs.values() for each in rows.annotations if each.label is not None)]
+    named = set(map(normalize_label, known if classes is None else classes))
+    sources = [logs.get(path) or _read_file(path, graph, named) for path in files] or [_own_rows(graph, named)]
     for rows in sources:
         _check_clear(rows, graph)
-    logs = [rows for path, rows in zip(files, sources, strict=False) if is_log(path)]
-    known = [*known, *(each.label for rows in logs for each in rows.annotations if each.label is not None)]
     own = graph.classes if files else ()
-    check_allowed(interpret(sources, known, own, classes), classes)
+    check_allowed(unify_spelling(sources, known, own, classes), classes)
     annotations = [each for rows in sources for each in rows.annotations]
     labels, skips = _settle(annotations)
     warn_of_single_labels(labels, (*known, *own, *(classes or ())))
@@ -143,42 +145,39 @@ def is_log(path: Path) -> bool:
         return file.read(len(SQLITE_HEADER)) == SQLITE_HEADER
 
 
-def _read_source(path: Path, graph: Graph) -> Rows:
-    """Read a file of any format."""
-    if not is_log(path):
-        rows = read_rows(path, graph.id_name)
-        match_nodes(rows, graph.ids)
-        return rows
-    if not path.is_file():
-        raise FileError(f"There is no label log {path}.", path=path)
-    with LabelLog(path, read_only=True) as log:
-        return _read_log(log, path, graph)
-
-
-def _read_log(log: LabelLog, path: Path, graph: Graph) -> Rows:
-    """Return the label that counts for each node of a label log, without ties, and its skips and audit."""
-    counting, drawn = log.consensus(), log.audit()
-    rows = Rows(path, blank=log.asked())
-    if counting.ties:
-        ties = first_five(list(counting.ties))
-        logger.warning("%s: as many people say one thing as another for %s", path, ties)
-    for node, label in counting.sure.items():
-        rows.annotations.append(Annotation(node, label, source=AUDIT if node in drawn else str(path)))
-    for node, reason in counting.skips.items():
-        rows.annotations.append(Annotation(node, None, Kind.SKIP, source=str(path), text=reason))
-    rows.annotations += [Annotation(node, None, Kind.AUDIT, text=repr(weight)) for node, weight in drawn.items()]
-    nodes = (*counting.labels, *counting.skips, *drawn, *rows.blank)
-    rows.unknown_nodes = [node for node in nodes if not graph.has(node)]
+def _read_file(path: Path, graph: Graph, named: Collection[str]) -> Rows:
+    rows = read_rows(path, graph.id_name, named)
+    match_nodes(rows, graph.ids)
     return rows
 
 
-def _own_rows(graph: Graph) -> Rows:
+def _read_log(path: Path, graph: Graph) -> Rows:
+    """Return the label that counts for each node of a label log, without ties, and its skips and audit."""
+    if not path.is_file():
+        raise FileError(f"There is no label log {path}.", path=path)
+    with LabelLog(path, read_only=True) as log:
+        counting, drawn, asked = log.consensus(), log.audit(), log.asked()
+    if counting.ties:
+        ties = first_five(list(counting.ties))
+        logger.warning("%s: as many people say one thing as another for %s", path, ties)
+    source = str(path)
+    answers = [Annotation(node, label, source=source) for node, label in counting.sure.items()]
+    skips = [Annotation(node, None, Kind.SKIP, source=source, text=why) for node, why in counting.skips.items()]
+    draws = [Annotation(node, None, Kind.AUDIT, text=repr(weight)) for node, weight in drawn.items()]
+    nodes = (*counting.labels, *counting.skips, *drawn, *asked)
+    unknown = [node for node in nodes if not graph.has(node)]
+    return Rows(path, annotations=[*answers, *skips, *draws], blank=asked, unknown_nodes=unknown)
+
+
+def _own_rows(graph: Graph, named: Collection[str]) -> Rows:
     """Return the graph's own labels like those of a sheet that lists every node."""
-    named = zip(graph.ids.tolist(), graph.class_names(), strict=True)
-    cells = [Annotation(node, name, Kind.CELL) for node, name in named if name is not None]
-    if not cells:
+    rows = Rows(Path("graph"), named)
+    for node, name in zip(graph.ids.tolist(), graph.class_names(), strict=True):
+        if name is not None:
+            rows.add("", node, name, {}, is_cell=True)
+    if not rows.annotations:
         raise LabelError("There are no labels: the graph has none, and `labels` is not given.", parameter="labels")
-    return Rows(Path("graph"), cells)
+    return rows
 
 
 def match_nodes(rows: Rows, ids: NDArray[Any], *, keep: bool = False) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pyarrow as pa
 from featprop.errors import FileError, quote_error
 from featprop.ids import from_jsonable
 from featprop.labels.annotation import AUDIT, Annotation, Kind, parse_time
+from featprop.labels.classes import kind_of_word
 from featprop.labels.sheets import unescape_formula
 from featprop.sources.naming import ID_NAMES, find_column, name_of, names_in, no_column
 from featprop.sources.tables import read_table
@@ -29,10 +32,14 @@ class Rows:
     ----------
     path
         The file.
+    named
+        Normalised names of the known classes: a cell of a sheet with one of them is neither a skip nor empty.
     annotations
-        Answers, notes and audit draws. A cell of a sheet has the kind ``""`` until it is interpreted.
+        Answers, notes and audit draws.
     blank
         Nodes listed without an answer.
+    empty
+        Words that count as no answer, and how often each occurs.
     unclear
         Rows that could not be read, each in a few words.
     unknown_nodes
@@ -40,67 +47,72 @@ class Rows:
     """
 
     path: Path
+    named: Collection[str] = ()
     annotations: list[Annotation] = field(default_factory=list)
     blank: list[Hashable] = field(default_factory=list)
+    empty: Counter[Hashable] = field(default_factory=Counter)
     unclear: list[str] = field(default_factory=list)
     unknown_nodes: list[Hashable] = field(default_factory=list)
 
-    def add_draw(self, node: Hashable, weight: Any, where: str) -> bool:
-        """Add that a node was drawn for an audit, if it has a weight; False if the weight is not a number.
-
-        Whether a model may learn from the label of such a node is unknown then.
-        """
-        if weight is None or weight == "":
-            return True
-        stands_for = _parse_weight(weight)
-        if stands_for is None:
-            self.unclear.append(f"{where}: the audit weight {weight!r} is not a positive number")
-            return False
-        self.annotations.append(Annotation(node, None, Kind.AUDIT, text=repr(stands_for)))
-        return True
-
-    def add_record(
-        self, node: Hashable, label: Hashable | None, record: Mapping[str, Any], word: Kind = Kind.LABEL
+    def add(
+        self, where: str, node: Hashable, label: Hashable, record: Mapping[str, Any], *, is_cell: bool = False
     ) -> None:
-        """Add what a row says: a label or a skip, and a note.
+        """Add what a row says of a node: a label or a skip, a note, and that the node was drawn for an audit.
+
+        If the audit weight is not a number, nothing is added: whether a model may learn from the label is unknown then.
 
         Parameters
         ----------
+        where
+            The place of the row in the file.
         node, label
             The node, and the label or None.
         record
             The columns `RECORD`, those that are there.
-        word
-            What a label is if the row does not say: a class, or a word to interpret.
+        is_cell
+            Whether a label may be a word for a skip or for nothing, unless the kind of the row says that it is a label.
         """
         kind, who, note = (_text(record.get(name)) for name in ("kind", "annotator", "note"))
         kind, who, time = kind.strip().casefold(), who.strip(), parse_time(record.get("time"))
-        source = AUDIT if record.get(AUDIT) else str(self.path)
+        weight, source = _text(record.get(AUDIT)).strip(), str(self.path)
+        if weight:
+            stands_for = _parse_weight(weight)
+            if stands_for is None:
+                self.unclear.append(f"{where}: the audit weight {weight!r} is not a positive number")
+                return
+            self.annotations.append(Annotation(node, None, Kind.AUDIT, text=repr(stands_for)))
         if isinstance(label, str):
             label = name_of(label.strip()) if label.strip() else None
-        if label is not None:
-            means = Kind(kind) if kind in (Kind.LABEL, Kind.VERDICT) else word
-            self.annotations.append(Annotation(node, label, means, who, time, source=source))
-        elif kind == Kind.SKIP:
-            self.annotations.append(Annotation(node, None, Kind.SKIP, who, time, source=source, text=note))
-        elif kind != Kind.NOTE:
-            self.blank.append(node)
-        if note.strip() and kind != Kind.SKIP:
+        if label is None:
+            if kind == Kind.SKIP:
+                self.annotations.append(Annotation(node, None, Kind.SKIP, who, time, source=source, text=note))
+                return
+            if kind != Kind.NOTE:
+                self.blank.append(node)
+        else:
+            means = Kind(kind) if kind in (Kind.LABEL, Kind.VERDICT) else None
+            means = means or (kind_of_word(label, self.named) if is_cell else Kind.LABEL)
+            if means is Kind.OPEN:
+                self.blank.append(node)
+                self.empty[label] += 1
+            elif means is Kind.SKIP:
+                self.annotations.append(Annotation(node, None, means, who, time, source=source, text=str(label)))
+            else:
+                self.annotations.append(Annotation(node, label, means, who, time, source=source))
+        if note.strip():
             self.annotations.append(Annotation(node, None, Kind.NOTE, who, time, text=note))
 
     def node_in(self, thing: Mapping[str, Any], where: str) -> Hashable | None:
         """Return the node that a JSON object is about; None, noted as unclear, if it names none."""
-        try:
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
             node: Hashable = from_jsonable(thing.get("node_id"))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            node = None
-        if node is None or node == "":
-            self.unclear.append(f"{where}: no node_id")
-            return None
-        return node
+            if node is not None and node != "":
+                return node
+        self.unclear.append(f"{where}: no node_id")
+        return None
 
 
-def read_rows(path: Path, id_column: str | None = None) -> Rows:
+def read_rows(path: Path, id_column: str | None = None, named: Collection[str] = ()) -> Rows:
     """Read a file of any supported format.
 
     Parameters
@@ -109,10 +121,12 @@ def read_rows(path: Path, id_column: str | None = None) -> Rows:
         The file.
     id_column
         Name of the id column in the graph's own table, if it has one.
+    named
+        Normalised names of the known classes.
     """
     from featprop.labels import label_studio
 
-    rows = Rows(path)
+    rows = Rows(path, named)
     if path.suffix.lower() not in (".json", ".jsonl"):
         _read_sheet(read_table(path), rows, id_column)
         return rows
@@ -134,23 +148,18 @@ def _read_sheet(table: pa.Table, rows: Rows, id_column: str | None) -> None:
     if title is None:
         raise no_column(table, "label", f"{rows.path}", "name a column label")
     labels = _read_names(table, title, rows.path)
-    columns = {name: _read_texts(table, name, rows.path) for name in RECORD}
-    if not any(map(_parse_weight, columns[AUDIT])):  # a column of the user's own
-        columns[AUDIT] = [""] * table.num_rows
-    for place, (node, label) in enumerate(zip(nodes, labels, strict=True)):
-        where = f"row {place + 1:,}"
-        record = {name: texts[place] for name, texts in columns.items()}
-        if node is None:
-            if label is not None and str(label).strip():
-                rows.unclear.append(f"{where}: no id")
-        elif rows.add_draw(node, record[AUDIT].strip(), where):
-            rows.add_record(node, label, record, Kind.CELL)
+    columns = [_read_texts(table, name, rows.path) for name in RECORD]
+    for number, (node, label, *texts) in enumerate(zip(nodes, labels, *columns, strict=True), 1):
+        if node is not None:
+            rows.add(f"row {number:,}", node, label, dict(zip(RECORD, texts, strict=True)), is_cell=True)
+        elif label is not None and str(label).strip():
+            rows.unclear.append(f"row {number:,}: no id")
 
 
-def _parse_weight(weight: Any) -> float | None:
+def _parse_weight(weight: str) -> float | None:
     """Return the number of nodes that an audited node stands for; None for anything but a positive number."""
     try:
-        stands_for = float(str(weight).replace(",", ".", 1))
+        stands_for = float(weight.replace(",", ".", 1))
     except ValueError:
         return None
     return stands_for if 0 < stands_for < float("inf") else None
@@ -179,14 +188,12 @@ def _read_texts(table: pa.Table, name: str, path: Path) -> list[str]:
 def _read_doccano(thing: Mapping[str, Any], rows: Rows, where: str) -> None:
     """Read a line of doccano, which keeps the keys of an export that it does not know."""
     node = rows.node_in(thing, where)
-    if node is None or not rows.add_draw(node, thing.get(AUDIT), where):
-        return
     written = thing.get("label", {})
     labels = [each for each in (written if isinstance(written, list) else [written]) if each not in (None, "")]
     if len(labels) > 1 or not all(type(each) in (str, int) for each in labels):
         rows.unclear.append(f"{where}: the label is not a single class")
-    else:
-        rows.add_record(node, labels[0] if labels else None, thing)
+    elif node is not None:
+        rows.add(where, node, labels[0] if labels else None, thing)
 
 
 def _read_json(path: Path) -> list[dict[str, Any]]:
@@ -209,4 +216,4 @@ def _read_json(path: Path) -> list[dict[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None or isinstance(value, list | dict) else str(value)
+    return "" if value is None else str(value)
