@@ -7,12 +7,10 @@ import pytest
 
 import featprop as fp
 from featprop.active import ActiveLearner
-from featprop.errors import LabelError, ParameterError
 from featprop.evaluate.audit import add_to_audit
 from featprop.models import GraphRidge
 from featprop.strategies import QueryContext, Strategy, get_strategy
 from tests.graphs import class_graph, edgeless
-from tests.helpers import raises
 
 
 @pytest.fixture(scope="module")
@@ -48,34 +46,13 @@ def test_an_audit_from_the_draw_to_its_release(graph: fp.Graph, names: dict[Any,
     assert set(list(sample)[:35]) <= set(again.model.labelled_)
 
 
-def test_a_second_draw_adds_to_the_audit(graph: fp.Graph) -> None:
-    learner = ActiveLearner(graph)
-    first, second = learner.audit(10), learner.audit(30)
-    assert not set(first) & set(second)
-    weights = learner.log.audit()
-    assert set(weights) == {*first, *second}
-    assert list(weights.values()) == [pytest.approx(graph.n_nodes / 40)] * 40
-
-
-def test_equal_weights_of_two_draws_are_pooled() -> None:
+@pytest.mark.parametrize("sizes", [(50, 25), (10, 30)])
+def test_a_second_draw_adds_to_the_audit(sizes: tuple[int, int]) -> None:
     log = fp.LabelLog()
-    for size in (50, 25):
-        add_to_audit(log, edgeless(100), size)
-    assert list(log.audit().values()) == [pytest.approx(100 / 75)] * 75
-
-
-def test_nothing_to_score_and_nothing_to_draw(graph: fp.Graph, names: dict[Any, Any]) -> None:
-    learner = ActiveLearner(graph)
-    learner.tell({node: names[node] for node in learner.ask(20)})
-    with raises(LabelError):
-        learner.score_audit()
-    with raises(ParameterError):
-        learner.audit(graph.n_nodes - 19)
-    one = ActiveLearner(graph)
-    one.tell(dict.fromkeys(one.ask(3), 1))
-    one.tell(dict.fromkeys(one.audit(3), 1))
-    with raises(LabelError):
-        one.score_audit()
+    samples = [add_to_audit(log, edgeless(100), size) for size in sizes]
+    assert log.audit() == {node: pytest.approx(100 / sum(sizes)) for sample in samples for node in sample}
+    assert len(log.audit()) == sum(sizes)
+    assert samples[1].weight_of.items() <= log.audit().items()
 
 
 @pytest.mark.parametrize("name", ["featprop-diffused", "age", "anrmab"])

@@ -1,15 +1,19 @@
-"""What was chosen, as a frame, a table, a sheet, a line, and in a notebook."""
+"""What was selected: as a frame, as a table, and as the sheet a person decides from."""
 
 import csv
+import datetime as dt
+import io
 import sys
-from pathlib import Path
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from featprop.active import select
-from featprop.errors import FileError, MissingExtraError
+import featprop as fp
+from featprop.active import Selection, select
+from featprop.errors import MissingExtraError, ParameterError
 from featprop.graph import Graph
 from tests.helpers import raises
 
@@ -33,26 +37,54 @@ def test_a_frame_needs_pandas_and_a_table_does_not(islands: Graph, monkeypatch: 
     assert picks.to_table().num_rows == 2
 
 
-def test_the_sheet_from_python(islands: Graph, tmp_path: Path) -> None:
-    picks, sheet = select(islands, budget=2), tmp_path / "picks.csv"
-    picks.write(str(sheet))
-    rows = list(csv.DictReader(sheet.read_text(encoding="utf-8").splitlines()))
-    assert [row["id"] for row in rows] == picks.nodes.tolist()
-    assert [int(row["represents"]) for row in rows] == picks.represents.tolist()
-    assert {row["label"] for row in rows} == {""}
-    sheet.write_text(sheet.read_text(encoding="utf-8").replace(",,", ",x,", 1), encoding="utf-8")
-    typed = sheet.read_text(encoding="utf-8")
-    with raises(FileError):
-        picks.write(sheet)
-    assert sheet.read_text(encoding="utf-8") == typed
-    picks.write(sheet, force=True)
-    assert sheet.read_text(encoding="utf-8") != typed
-    assert (tmp_path / "picks.csv.bak").read_text(encoding="utf-8") == typed
+@pytest.fixture
+def graph(line: Graph) -> Graph:
+    """The line a, b, c, d, e, with a table of its nodes."""
+    columns = {
+        "id": list("abcde"),
+        "name": ["Ann", "Bob, sen.", None, "Dee", "Eve\nline"],
+        "born": [dt.date(1990, 1, day) for day in range(1, 6)],
+        "tags": [["x"], [], ["y", "z"], None, ["x"]],
+        "label": ["left", None, "right", None, None],
+    }
+    return replace(line, table=pa.table(columns))
 
 
-def test_a_selection_is_told_in_a_line(islands: Graph) -> None:
-    picks = select(islands, budget=6, strategy="degree")
-    shown = ", ".join(map(repr, picks.nodes[:5]))
-    assert repr(picks) == f"Selection(6 of 6 nodes: {shown}, …)"
-    few = select(islands, budget=1, labelled=["a"])
-    assert repr(few) == f"Selection(1 of 6 nodes: {few.nodes[0]!r})"
+def picks_of(graph: Graph, *positions: int) -> Selection:
+    chosen = np.array(positions, dtype=np.intp)
+    return Selection(graph.ids[chosen], chosen, np.empty(0, dtype=np.intp), graph)
+
+
+def written(picks: Selection, **options: Any) -> list[list[str]]:
+    """Return the rows of a sheet, without how well the picks represent the graph."""
+    stream = io.BytesIO()
+    picks.write(stream, **options)
+    rows = list(csv.reader(io.StringIO(stream.getvalue().decode())))
+    assert rows[0][:5] == ["id", "label", "rank", "represents", "spread"]
+    return [row[:3] + row[5:] for row in rows]
+
+
+def test_columns_of_the_nodes(graph: Graph) -> None:
+    assert written(picks_of(graph, 4, 2), show=["name", "born", "tags", "name"]) == [
+        ["id", "label", "rank", "name", "born", "tags"],
+        ["e", "", "1", "Eve\nline", "1990-01-05", "['x']"],
+        ["c", "", "2", "", "1990-01-03", "['y', 'z']"],
+    ]
+
+
+def test_neighbours_and_predictions(graph: Graph) -> None:
+    known = {"a": "left", "c": "right"}
+    rows = written(picks_of(graph, 1, 3, 4), labels=known)
+    assert [row[3:] for row in rows] == [["neighbours"], ["1 left, 1 right"], ["1 right"], ["1 without a label"]]
+    model = fp.GraphRidge().fit(graph, list(known), list(known.values()))
+    probabilities, names = model.predict_proba(graph), model.predict(graph)
+    assert written(picks_of(graph, 4, 3), labels=known, model=model)[1:] == [
+        ["e", "", "1", names[4], f"{probabilities[4].max():.4g}", f"predicted: 1 {names[3]}"],
+        ["d", "", "2", names[3], f"{probabilities[3].max():.4g}", "1 right"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["nmae", "zebra", "label"])
+def test_columns_that_cannot_be_shown(graph: Graph, name: str) -> None:
+    with raises(ParameterError, parameter="show", value=name):
+        written(picks_of(graph, 1), show=[name])

@@ -119,16 +119,6 @@ def test_labels_of_neighbours_count_instead_of_their_predictions() -> None:
     assert middle.score > 0.5 * np.sqrt(4)
 
 
-def test_model_without_cross_validation_is_fitted_again() -> None:
-    graph = blobs()
-    labels = {node: "abc"[node // BLOB] for node in range(0, 60, 3)}
-    model = fitted(graph, labels, NearestMean())
-    rows = held_out_probabilities(graph, model)
-    assert rows.shape == (20, 3)
-    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
-    assert (rows.argmax(axis=1) == [node // BLOB for node in labels]).all()
-
-
 def test_held_out_probabilities_of_the_model_are_used_and_saved(tmp_path: Path) -> None:
     graph = blobs()
     model = fp.GraphRidge().fit(graph, list(three_each(0, 1, 2)), list(three_each(0, 1, 2).values()))
@@ -190,11 +180,3 @@ def test_order_of_nodes_does_not_matter(seed: int) -> None:
     assert {frozenset(group.nodes) for group in a.novel_classes} == {
         frozenset(group.nodes) for group in b.novel_classes
     }
-
-
-def test_text_has_the_first_entry_of_every_list() -> None:
-    graph = blobs()
-    found = diagnose(graph, fitted(graph, three_each(0, 1) | {5: "b"}))
-    for first in (found.unlabelled_components[0], found.novel_classes[0], found.wrong_labels[0]):
-        assert str(first) in str(found)
-    assert "20 least_certain" in repr(found)

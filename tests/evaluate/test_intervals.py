@@ -15,13 +15,6 @@ def test_wilson_by_hand() -> None:
     assert (found.low, found.high) == pytest.approx((0.49016, 0.94331), abs=2e-5)
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_wilson_of_zero_and_one_has_width(share: float) -> None:
-    found = wilson_interval(share, 20)
-    assert 0 <= found.low < found.high <= 1
-    assert found.contains(share)
-
-
 @pytest.mark.parametrize(("truth", "count"), [(0.5, 30), (0.8, 30), (0.9, 30), (0.95, 100)])
 def test_wilson_coverage(truth: float, count: int) -> None:
     drawn = np.random.default_rng(0).binomial(count, truth, 4000) / count

@@ -4,7 +4,6 @@ import csv
 import datetime as dt
 import io
 import json
-import re
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -139,45 +138,17 @@ TYPES: list[Hashable] = ["text", 7, 2.5, (0, "a"), dt.date(2026, 11, 16)]
 
 
 @pytest.mark.parametrize("name", TYPES, ids=repr)
-@pytest.mark.parametrize("way", ["sheet", "log", *FORMATS])
+@pytest.mark.parametrize("way", ["log", *FORMATS])
 def test_ids_and_labels_of_every_type(tmp_path: Path, name: Hashable, way: str) -> None:
-    graph = named([name, "other"], labels=[name, "b"])
-    labels = {name: name, "other": "b"}
+    graph, labels = named([name, "other"], labels=[name, "b"]), {name: name, "other": "b"}
+    path = tmp_path / f"my{FORMATS.get(way, '.labels')}"
     with LabelLog(tmp_path / "my.labels") as log:
         log.tell(labels)
-        path = tmp_path / f"labels{FORMATS.get(way, '.csv')}"
-        if way == "sheet":
-            fp_labels.write_labels(path, labels)
-        elif way != "log":
+        if way != "log":
             path.write_bytes(export_labels(log, graph, way))
-    found = fp_labels.read(tmp_path / "my.labels" if way == "log" else path, graph)
+    found = fp_labels.read(path, graph)
     assert dict(found) == labels
     assert [type(label) for label in found.values()] == [type(label) for label in labels.values()]
-
-
-@pytest.mark.parametrize("text", ["=1+1", "@me", "'=1", "-1.5", "\tx"])
-def test_no_cell_of_an_export_is_a_formula(tmp_path: Path, text: str) -> None:
-    log, other = LabelLog(), LabelLog()
-    log.answer(f"{text}n", f"{text.strip()}c", annotator="=ada")
-    log.skip("other", f"{text} reason", annotator="=ada")
-    path = write_export(log, "csv", tmp_path)
-    for row in csv.reader(path.read_text(encoding="utf-8").splitlines()):
-        assert not any(cell[:1] in tuple("=+@\t") or re.match(r"-[^\d]", cell) for cell in row)
-    import_labels(other, path)
-    assert holding(other) == holding(log)
-
-
-def test_an_edited_export(tmp_path: Path) -> None:
-    log = labelled_log()
-    path = write_export(log, "csv", tmp_path)
-    lines = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
-    place = next(number for number, row in enumerate(lines) if row[:3] == ["b", "ok", "ada"])
-    lines[place][1], lines[place][5] = "review", "on second thoughts"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(lines)
-    assert import_labels(log, path) == Imported(taken=1, notes=1, repeated=8)
-    assert log.labels()["b"] == "review"
-    assert import_labels(log, path) == Imported(repeated=10)
 
 
 def test_columns_of_an_export(line: Graph) -> None:

@@ -126,16 +126,6 @@ def test_results_as_they_come(tmp_path: Path) -> None:
     assert log.events() == before
 
 
-def test_an_annotation_that_was_changed_there_is_a_correction(tmp_path: Path) -> None:
-    log, _ = taken([task("a", annotation("ok", id=1, updated_at="2026-01-01T00:00:00Z"))], tmp_path)
-    newer = [task("a", annotation("fraud", id=1, updated_at="2026-01-02T00:00:00Z"))]
-    assert taken(newer, tmp_path, log)[1] == Imported(taken=1)
-    assert [act.kind for act in log.events()] == ["label", "label"]
-    older = [task("a", annotation("ok", id=1, updated_at="2026-01-01T00:00:00Z"))]
-    assert taken(older, tmp_path, log)[1] == Imported(superseded=1)
-    assert log.labels() == {"a": "fraud"}
-
-
 def test_what_is_not_there_or_not_clear_is_named(tmp_path: Path, line: Graph) -> None:
     results = [
         task("a", annotation("left", id=1)),

@@ -18,7 +18,7 @@ from featprop.errors import FeatpropError, FileError, GraphError, LabelError
 from featprop.features.parsing import is_no_class
 from featprop.graph import Graph
 from featprop.ids import is_visible, normalize_label
-from featprop.labels import read_ids, write_labels
+from featprop.labels import LabelLog, export_labels, read_ids
 from featprop.labels.classes import SKIP_WORDS
 from featprop.labels.sheets import unescape_formula, write_sheet
 from featprop.sources import read_graph
@@ -48,15 +48,6 @@ def test_a_sheet_by_hand(tmp_path: Path) -> None:
     write(path, "id,label,rank\n30,,1\n10, x ,2\n")
     sheet = read_labels([path], named([10, 20, 30]))
     assert (sheet.labels, sheet.blank) == (["x"], [30])
-
-
-def test_a_class_has_one_name_over_all_sheets(tmp_path: Path, line: Graph) -> None:
-    """1 is the number 1, whether it stands among numbers or among texts."""
-    one = write(tmp_path / "one.csv", "id,label\na,1\nb,2\n")
-    other = write(tmp_path / "other.csv", "id,label\na,1\nc,x\nd,2\ne,007\n")
-    assert read_labels([one], line).labels == [1, 2]
-    assert read_labels([other], line).labels == [1, "x", 2, "007"]
-    assert read_labels([one, other], line).labels == [1, 2, "x", 2, "007"]
 
 
 def test_a_label_is_a_number_only_if_it_reads_back_unchanged(tmp_path: Path) -> None:
@@ -196,11 +187,13 @@ def test_no_cell_of_a_sheet_is_a_formula_and_ids_and_labels_come_back(tmp_path: 
     cells = [unescape_formula(cell) for cell in (titles[3], row[0], row[3])]
     assert [*cells, row[4]] == [f"{text} title", text, text, "-1.5"]
     assert read_ids(path, graph) == [text, "b"]
-    labels = {text: f"{text}y", "b": "plain"}
-    write_labels(tmp_path / "labels.csv", labels)
+    log = LabelLog()
+    log.answer(text, f"{text}y", annotator=f"{text}ada")
+    log.skip("b", f"{text} reason")
+    (tmp_path / "labels.csv").write_bytes(export_labels(log, graph))
     no_formulas(tmp_path / "labels.csv")
-    read = read_labels([tmp_path / "labels.csv"], graph)
-    assert dict(zip(read.nodes, read.labels, strict=True)) == labels
+    read = fp_labels.read(tmp_path / "labels.csv", graph)
+    assert (dict(read), read.skips, read.annotations[0].annotator) == (log.labels(), log.skips(), f"{text}ada")
 
 
 def test_an_id_that_is_the_escaped_form_of_another(tmp_path: Path) -> None:

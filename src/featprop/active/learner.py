@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from featprop import evaluate
 from featprop.active.choose import select
 from featprop.active.picks import Selection
 from featprop.errors import FeatpropError, FileError, LabelError, ParameterError, first_five, quote_error
@@ -30,7 +31,6 @@ from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_stra
 if TYPE_CHECKING:
     import pandas as pd
 
-    from featprop.evaluate import Advice, AuditSample, AuditScore, Diagnostics, Estimate
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,6 @@ class ActiveLearner:
         self.asked: list[Hashable] = []
         self.rounds = 0
         self._model: NodeClassifier | None = None
-        self._model_saw = 0
         state = self.log.learner_state()
         if state is not None:
             self._resume(state, strategy, model, random_state)
@@ -164,7 +163,7 @@ class ActiveLearner:
         self.asked += nodes
         self.rounds += 1
 
-    def audit(self, size: int, *, by_predicted: bool = False) -> AuditSample:
+    def audit(self, size: int, *, by_predicted: bool = False) -> evaluate.AuditSample:
         """Draw `size` nodes for an audit of the model: they are never asked for, and no model learns from them.
 
         Another audit adds nodes to the first.
@@ -176,24 +175,19 @@ class ActiveLearner:
         by_predicted
             Whether to draw about the same number of each predicted class.
         """
-        model = self.model if by_predicted else None
-        from featprop.evaluate.audit import add_to_audit
-
-        return add_to_audit(
+        return evaluate.add_to_audit(
             self.log,
             self.graph,
             size,
             exclude=self.asked,
             random_state=self.random_state,
-            model=model,
+            model=self.model if by_predicted else None,
             turn=self.rounds,
         )
 
-    def score_audit(self) -> AuditScore:
+    def score_audit(self) -> evaluate.AuditScore:
         """Return how good the model is on the nodes without a label, according to the audit."""
-        from featprop.evaluate import score_audit
-
-        return score_audit(self.graph, self.model, self.audited, self.log.audit())
+        return evaluate.score_audit(self.graph, self.model, self.audited, self.log.audit())
 
     def release_audit(self) -> None:
         """Turn the labels of the audit into ordinary labels."""
@@ -279,10 +273,9 @@ class ActiveLearner:
     @property
     def model(self) -> NodeClassifier:
         """The model of the current labels, trained if they changed since the last time."""
-        if self._model is None or self._model_saw != self.log.last:
-            seen, labels = self.log.last, self.labels
+        labels = self.labels
+        if self._model is None or list(self._model.labelled_.items()) != list(labels.items()):
             self._model = clone(self._settings).fit(self.graph, list(labels), list(labels.values()))
-            self._model_saw = seen
         return self._model
 
     def predict(self) -> NDArray[Any]:
@@ -293,23 +286,17 @@ class ActiveLearner:
         """Return the probability of each class for every node; the columns are ``model.class_names_``."""
         return self.model.predict_proba(self.graph)
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> evaluate.Estimate:
         """Estimate how good the predictions are from the labels (`featprop.evaluate.estimate`)."""
-        from featprop.evaluate import estimate
+        return evaluate.estimate(self.graph, self.model)
 
-        return estimate(self.graph, self.model)
-
-    def advice(self) -> Advice:
+    def advice(self) -> evaluate.Advice:
         """Return whether more labels are worth it (`featprop.evaluate.advise`)."""
-        from featprop.evaluate import advise
+        return evaluate.advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
-        return advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
-
-    def diagnose(self, limit: int = 20) -> Diagnostics:
+    def diagnose(self, limit: int = 20) -> evaluate.Diagnostics:
         """Return suspicious labels and predictions (`featprop.evaluate.diagnose`)."""
-        from featprop.evaluate import diagnose
-
-        return diagnose(self.graph, self.model, limit)
+        return evaluate.diagnose(self.graph, self.model, limit)
 
     def _state(self, rounds: int) -> dict[str, Any]:
         """Return what a learner with the same log needs to continue."""
@@ -342,14 +329,21 @@ class ActiveLearner:
             message = f"The state of the learner in {self.log.path} is damaged: {quote_error(error)}."
             raise FileError(message, path=self.log.path) from error
         chosen = get_strategy(strategy) if isinstance(strategy, str) else strategy or self.strategy
+        kept = (type(chosen), settings_of(chosen)) == (type(self.strategy), settings_of(self.strategy))
         name = MODELS.name_of(model) if isinstance(model, NodeClassifier) else model or self.model_name
         seed = self.random_state if random_state is None else random_state
-        if (type(chosen), settings_of(chosen)) != (type(self.strategy), settings_of(self.strategy)):
-            raise _other_setting("strategy", chosen.name, self.strategy.name)
-        if seed != self.random_state:
-            raise _other_setting("random_state", seed, self.random_state)
-        if name != self.model_name:
-            raise _other_setting("model", name, self.model_name)
+        for parameter, is_kept, now, earlier in [
+            ("strategy", kept, chosen.name, self.strategy.name),
+            ("random_state", seed == self.random_state, seed, self.random_state),
+            ("model", name == self.model_name, name, self.model_name),
+        ]:
+            if not is_kept:
+                raise ParameterError(
+                    f"`{parameter}` was {earlier} in the earlier rounds of this label log, not {now}.",
+                    hint=f"Leave `{parameter}` out, or use another label log.",
+                    parameter=parameter,
+                    value=now,
+                )
 
     def __repr__(self) -> str:
         labels = self.labels
@@ -378,12 +372,3 @@ def _check_graph(before: Mapping[str, Any], graph: Graph) -> None:
         raise FileError(message, hint="Use the same columns of the same graph.")
     if any(before[what] > now[what] for what in ("nodes", "edges")):
         raise FileError("The graph of the earlier rounds had more nodes or edges.", hint="Use the same graph.")
-
-
-def _other_setting(parameter: str, value: object, earlier: object) -> ParameterError:
-    return ParameterError(
-        f"`{parameter}` was {earlier} in the earlier rounds of this label log, not {value}.",
-        hint=f"Leave `{parameter}` out, or use another label log.",
-        parameter=parameter,
-        value=value,
-    )

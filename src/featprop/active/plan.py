@@ -58,7 +58,7 @@ class Plan:
         budgets = sorted({step for step in steps if step < self.budget} | {self.elbow, self.budget})
         return [(budget, float(self.mean_distance[budget - 1]), self.gained(budget)) for budget in budgets]
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         first, last = self.mean_distance[0], self.mean_distance[-1]
         if self.budget == 1:
             return "A plan needs a budget of at least 2: it compares the first labels with all of them."
@@ -69,9 +69,6 @@ class Plan:
             f"The elbow of the curve is at {self.elbow:,}{further} labels: they reach {self.gained(self.elbow):.0%} of "
             f"the gain of {self.budget:,}. This is coverage, not accuracy: label that many, then check the estimate."
         )
-
-    def __repr__(self) -> str:
-        return f"Plan(budget={self.budget}, elbow={self.elbow}, gained={self.gained(self.elbow):.2f})"
 
 
 def plan(

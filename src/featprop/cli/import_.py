@@ -43,21 +43,19 @@ def import_(
 
     Example: `featprop import my-graph.labels results.json`
     """
-    from featprop.labels import LabelLog, import_labels
+    from featprop.labels import import_labels
     from featprop.labels.agreement import alpha, find_conflicts
+    from featprop.labels.log import open_exclusively
 
-    is_new = not labels.exists()
     allowed = options.split_names(classes) or None
     with showing_progress():
         whole = None if graph is None else options.read_graph(graph)
-        with LabelLog(None if is_new else labels, exclusive=not is_new) as log:
+        with open_exclusively(labels) as log:
             done = import_labels(log, results, whole, allowed, annotator=annotator.strip())
             agreed, apart = alpha(log.holding()), find_conflicts(log.holding())
-            if is_new and not done.is_nothing:
-                log.copy_to(labels)
-    _print_left_out(done, whole)
-    if done.is_nothing:
-        raise LabelError(f"{results} has no annotations that can be imported.", path=results)
+            _print_left_out(done, whole)
+            if done.is_nothing:
+                raise LabelError(f"{results} has no annotations that can be imported.", path=results)
     counts = [(done.taken, "label"), (done.skipped, "skip"), (done.notes, "note")]
     sizes = [options.count_of(count, what) for count, what in counts]
     typer.echo(f"Imported {sizes[0]}, {sizes[1]} and {sizes[2]} from {results} into {labels}.")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +11,10 @@ import typer
 from featprop.cli import options
 from featprop.cli.application import app
 from featprop.cli.console import print_table, print_text, showing_progress
-from featprop.errors import FeatpropError, ParameterError, first_five
+from featprop.errors import ParameterError, first_five
 
 if TYPE_CHECKING:
     from featprop.active import Selection
-    from featprop.labels import LabelLog
 
 
 @app.command()
@@ -59,6 +57,7 @@ def select(
     Example: `featprop select my-graph/ --budget 40 --out picks.csv`
     """
     from featprop.active.learner import ActiveLearner
+    from featprop.labels.log import open_exclusively
     from featprop.labels.sheets import check_columns
     from featprop.options import parse_options
     from featprop.strategies import DEFAULT_STRATEGY, get_strategy, strategy_class
@@ -77,7 +76,7 @@ def select(
         check_columns(shown, whole)
         if whole.classes and not labels:
             typer.echo("The graph's own labels are ignored; pass them with --labels to use them.", err=True)
-        with options.computing(compute), _opened(log) as opened:
+        with options.computing(compute), nullcontext() if log is None else open_exclusively(log) as opened:
             learner = ActiveLearner(whole, chosen, random_state=seed, log=opened)
             if labels:
                 from featprop.labels import read as read_labels
@@ -101,24 +100,6 @@ def select(
         f"mean {picks.mean_distance:.4g}, maximum {picks.max_distance:.4g}.",
         err=out == options.STANDARD_OUTPUT,
     )
-
-
-@contextmanager
-def _opened(path: Path | None) -> Iterator[LabelLog | None]:
-    """Yield the label log, if any; an error leaves no new log behind."""
-    if path is None:
-        yield None
-        return
-    from featprop.labels import LabelLog
-
-    is_new = not path.exists()
-    try:
-        with LabelLog(path, exclusive=True) as log:
-            yield log
-    except FeatpropError:
-        if is_new:
-            path.unlink(missing_ok=True)
-        raise
 
 
 def _print_plan(picks: Selection) -> None:

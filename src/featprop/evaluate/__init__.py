@@ -1,7 +1,7 @@
 """Estimate how good predictions are, whether more labels are worth it, and what to review."""
 
 from featprop.evaluate.advice import Advice, Finding, advise
-from featprop.evaluate.audit import AuditSample, draw_audit
+from featprop.evaluate.audit import AuditSample, add_to_audit, draw_audit
 from featprop.evaluate.audit_scoring import AuditScore, ClassScore, score_audit
 from featprop.evaluate.diagnostics import Diagnostics, Flag, diagnose
 from featprop.evaluate.estimate import Estimate, estimate
@@ -32,6 +32,7 @@ __all__ = [
     "NovelClass",
     "Stability",
     "StabilityStep",
+    "add_to_audit",
     "advise",
     "diagnose",
     "draw_audit",

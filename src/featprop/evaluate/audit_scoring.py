@@ -31,7 +31,7 @@ class ClassScore:
     precision: Interval
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class AuditScore:
     """Score of a model on an audit.
 
@@ -63,9 +63,6 @@ class AuditScore:
             f"Accuracy {self.accuracy}, Macro-F1 {self.macro_f1}, {audit} (90 % intervals). "
             f"The accuracy interval is {width}; {self.to_halve:,} more audit nodes would halve it."
         )
-
-    def __repr__(self) -> str:
-        return f"AuditScore(accuracy {self.accuracy}, Macro-F1 {self.macro_f1}, {self.size:,} nodes)"
 
 
 def score_audit(

@@ -7,7 +7,7 @@ probable class, the neighbours, or the model that was trained on them (docs/how-
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -73,14 +73,11 @@ class Diagnostics:
     novel_classes: tuple[NovelClass, ...] = ()
     wrong_labels: tuple[Flag, ...] = ()
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lists = [(title, getattr(self, name)) for name, title in TITLES.items()]
         return "\n".join(
             f"{title}: {len(flags):,}" + (f", first {flags[0]}" if flags else "") for title, flags in lists
         )
-
-    def __repr__(self) -> str:
-        return f"Diagnostics({', '.join(f'{len(getattr(self, each.name)):,} {each.name}' for each in fields(self))})"
 
 
 def diagnose(

@@ -7,7 +7,6 @@ from featprop.labels.importing import Imported, import_labels
 from featprop.labels.log import LabelLog
 from featprop.labels.predictions import write_predictions
 from featprop.labels.reading import Labels, read, read_ids
-from featprop.labels.sheets import write_labels
 
 __all__ = [
     "Annotation",
@@ -23,6 +22,5 @@ __all__ = [
     "label_studio_config",
     "read",
     "read_ids",
-    "write_labels",
     "write_predictions",
 ]

@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from featprop.errors import LabelError, first_five
@@ -284,15 +287,6 @@ class LabelLog(EventStore):
         query = "SELECT {} FROM events WHERE node = ? AND kind = 'note' ORDER BY number"
         return self._select(query, name_to_text(node))
 
-    @property
-    def last(self) -> int:
-        """Number of the last event that changes an answer or a class; 0 if there is none."""
-        rows = self.query(
-            "SELECT number FROM events WHERE kind NOT IN ('note', 'classes', 'ask', 'learner') "
-            "ORDER BY number DESC LIMIT 1"
-        )
-        return int(rows[0][0]) if rows else 0
-
     def _select(self, query: str, *values: object) -> list[Annotation]:
         """Return the annotations that a query finds."""
         return self._read(_parse, query.replace("{}", COLUMNS), *values)
@@ -335,6 +329,20 @@ class LabelLog(EventStore):
         values = (name_to_text(new.node), label, new.kind, new.annotator, time, new.round, new.source, key, new.text)
         marks = ", ".join("?" * (len(values) + 2))
         self.query(f"INSERT INTO events ({COLUMNS}) VALUES ({marks})", *values, None, new.undoes)
+
+
+@contextmanager
+def open_exclusively(path: str | os.PathLike[str]) -> Iterator[LabelLog]:
+    """Open or create a label log that no other process may open exclusively; an error leaves no new log behind."""
+    is_new = not Path(path).exists()
+    with LabelLog(path, exclusive=True) as log:
+        try:
+            yield log
+        except BaseException:
+            if is_new:
+                log.close()
+                Path(path).unlink()
+            raise
 
 
 def _parse(node: str, label: str | None, kind: str, annotator: str, time: str, *others: Any) -> Annotation:

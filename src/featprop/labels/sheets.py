@@ -9,7 +9,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,11 +31,6 @@ OWN_COLUMNS = frozenset(
 """Columns that featprop itself writes into a sheet."""
 FORMULA = re.compile(r"^'*[=+\-@\t\r]")
 """The start of text that may be taken for a formula, with any number of apostrophes before it."""
-CSV_TYPES = (
-    *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal),
-    *(pa.types.is_date, pa.types.is_timestamp),
-)
-"""Types that CSV writes as people do."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -82,12 +77,6 @@ def take_columns(show: Sequence[str], graph: Graph, positions: NDArray[np.intp])
         assert values is not None
         columns[name] = values.take(pa.array(positions))
     return columns
-
-
-def write_labels(out: Output, labels: Mapping[Hashable, Hashable], *, force: bool = False) -> None:
-    """Write the label of each node as a sheet that `featprop.labels.read` reads."""
-    columns = {"id": to_cells(list(labels)), "label": to_cells(list(labels.values()))}
-    write_chunks(out, csv_chunks([pa.table(columns)]), force=force)
 
 
 def write_chunks(out: Output, chunks: Iterable[bytes], *, force: bool = False, suffixes: Sequence[str] = ()) -> None:
@@ -150,7 +139,7 @@ def _escape_column(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _readable(values: pa.Array) -> pa.Array:
-    """Return a column as one that CSV can hold: numbers and dates, all else as text."""
-    if any(is_kind(values.type) for is_kind in CSV_TYPES):
+    """Return a column as one that CSV can hold and whose formulas are escaped: numbers and dates, all else as text."""
+    if pa.types.is_primitive(values.type):
         return values
     return pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())

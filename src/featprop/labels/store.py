@@ -314,31 +314,22 @@ class EventStore:
         """Copy all events to a new file, and remove the journals that SQLite would apply to the wrong file."""
         target = unused_name(path, ".rescued")
         try:
-            self.copy_to(target)
+            with closing(sqlite3.connect(target)) as rescued:
+                self._connection.backup(rescued)
+        except sqlite3.Error as error:
+            raise self._failure(error) from error
         finally:
             for ending in ("-wal", "-shm"):
                 path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
         log.error("The label log %s was deleted or replaced while it was open; its events are in %s", path, target)
         return target
 
-    def copy_to(self, path: str | os.PathLike[str]) -> None:
-        """Write all events to another file, which must not exist."""
-        if Path(path).exists():
-            raise FileError(f"{path} already exists.", path=path)
-        with self._lock:
-            try:
-                with closing(sqlite3.connect(path)) as target:
-                    self._connection.backup(target)
-            except sqlite3.Error as error:
-                raise self._failure(error, path) from error
-
-    def _failure(self, error: Exception, path: str | os.PathLike[str] | None = None) -> FileError:
+    def _failure(self, error: Exception) -> FileError:
         """Return the error for a file that SQLite cannot use."""
-        place = path or self.path
         return FileError(
-            f"Cannot use the label log {place}: {quote_error(error)}.",
+            f"Cannot use the label log {self.path}: {quote_error(error)}.",
             hint="Nothing of this step was saved. Check the disk, the folder and its permissions, then try again.",
-            path=place,
+            path=self.path,
         )
 
 
