@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from featprop.graph import Graph
 from featprop.labels import LabelLog
+from featprop.web.page.fields import node_address
 from featprop.web.page.trainer import compute_advice
-from featprop.web.page.views import node_address
 from tests.web.page.conftest import PORT, learn, payments
 
 MakePage = Callable[..., Any]
@@ -238,7 +238,7 @@ BAD = [
     ("POST", "/api/labels", {"node": "n1", "label": "ok"}, 422, "key"),
     ("POST", "/api/labels", {"node": "n1", "label": "ok", "key": 7}, 422, "key"),
     ("POST", "/api/labels", {"node": "n1", "label": "ok", "key": "k", "who": "eve"}, 422, "who"),
-    ("POST", "/api/labels", [1], 422, "body"),
+    ("POST", "/api/labels", [1], 400, "body"),
     ("POST", "/api/labels", b"{", 400, "body"),
     ("POST", "/api/labels", b"node=n1", 400, "body"),
     ("POST", "/api/notes", {"node": "n1", "text": "", "key": "k"}, 422, "text"),

@@ -99,7 +99,7 @@ def test_audit_nodes_overlap_only_if_asked(make_page: Make) -> None:
 def test_undone_audit_answer_is_asked_again(make_page: Make) -> None:
     session = make_page(audit=2).session
     drawn = answer(session, 5)[-1]
-    assert session.undo("", "u").node == drawn.node
+    assert session.undo("", "u")["node"] == drawn.node
     assert session.next("").is_audit
     session.skip("", drawn.node, "unsure", "s")
     assert session.progress()["audit"]["answered"] == 0

@@ -371,7 +371,7 @@ def test_lost_response_does_not_label_twice(live: Any, tab: Any, visit: Visit) -
 
 
 def test_refused_answer_keeps_the_question(live: Any, tab: Any, visit: Visit) -> None:
-    live.page.session.remove_class("review")
+    live.page.session.remove_class("", "review")
     tab.keyboard.press("2")
     tab.wait_for_selector("#trouble:not([hidden])")
     assert "review" in tab.locator("#trouble").inner_text()
@@ -404,7 +404,7 @@ def test_heartbeat_keeps_the_question(make_live: MakeLive, visit: Visit) -> None
         now[0] += 500
         tab.evaluate("() => heartbeat()")
         tab.wait_for_timeout(200)
-    assert live.page.session.heartbeat("ada", node)
+    assert live.page.session.heartbeat("ada", node)["held"]
     assert live.page.session.next("ada").node == node
 
 

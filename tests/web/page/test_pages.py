@@ -150,7 +150,7 @@ def test_stored_text_is_escaped_everywhere(make_page: Callable[..., Any]) -> Non
     page.session.label("grace", EVIL, "ok", "4")
     address = page.script("grace").get("/api/history").json()["answers"][0]["node"]
     assert address == EVIL
-    from featprop.web.page.views import node_address
+    from featprop.web.page.fields import node_address
 
     paths = ["/", "/history", "/progress", "/review", "/review/disagreements", "/nodes/n3", node_address(EVIL)]
     for path in [*paths, "/nodes/<script>alert(1)", "/<script>"]:

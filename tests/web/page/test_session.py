@@ -144,22 +144,26 @@ def test_lease_expires_and_late_answer_counts(make: Make) -> None:
     question = session.next("ada")
     assert session.next("grace").node != question.node
     clock.now = LEASE_S - 1
-    assert session.heartbeat("ada", question.node)
+    assert session.heartbeat("ada", question.node)["held"]
     clock.now = 2 * LEASE_S - 2
     assert session.next("ada") == question
     clock.now = 4 * LEASE_S
-    assert not session.heartbeat("ada", question.node)
+    assert not session.heartbeat("ada", question.node)["held"]
     assert session.next("grace").node == question.node
     session.label("ada", question.node, "a", "late")
     assert session.log.labels() == {question.node: "a"}
 
 
 def test_classes(session: Session) -> None:
-    assert session.add_class("  new   one ") == ("new one", True)
-    assert session.add_class("A") == ("a", False)
-    assert session.add_class("New\u00a0One") == ("new one", False)
-    assert session.add_class("7") == (7, True)
-    assert session.add_class("7.0") == (7, False)
+    def add(name: str) -> tuple[object, bool]:
+        added = session.add_class("", name)
+        return added["class"], added["new"]
+
+    assert add("  new   one ") == ("new one", True)
+    assert add("A") == ("a", False)
+    assert add("New\u00a0One") == ("new one", False)
+    assert add("7") == (7, True)
+    assert add("7.0") == (7, False)
     assert list(session.classes) == ["a", "b", "c", "new one", 7]
     session.label("", "n1", "7", "k1")
     assert session.log.labels() == {"n1": 7}
@@ -345,12 +349,12 @@ def test_counts_match_the_log_after_random_actions(make: Make) -> None:
         elif act == 1:
             session.skip(name, node, "unsure", f"k{turn}")
         elif act == 2:
-            session.adjudicate(name, node, "abc"[chance.integers(3)], f"k{turn}")
+            session.adjudicate("ada", node, "abc"[chance.integers(3)], f"k{turn}")
         else:
             session.label(name, node, "abc"[chance.integers(3)], f"k{turn}")
     check_counts(session)
-    session.rename_class("a", "z")
-    session.rename_class("z", "b")
+    session.rename_class("ada", "a", "z")
+    session.rename_class("ada", "z", "b")
     session.label("ada", "n1", "c", "last")
     check_counts(session)
     again = make(annotators=["ada", "grace"], overlap=2)
@@ -378,20 +382,20 @@ def test_classes_are_renamed_merged_described_and_removed(session: Session, make
     for place in range(12):
         session.label("", f"n{place}", "abc"[place % 3], f"k{place}")
     with_ranking(session)
-    assert session.rename_class("a", "alpha") == "alpha"
+    assert session.rename_class("", "a", "alpha")["class"] == "alpha"
     assert list(session.classes) == ["alpha", "b", "c"]
     assert session.log.labels()["n0"] == "alpha"
     assert session.prediction("n30").probabilities.keys() == {"alpha", "b", "c"}
-    assert session.rename_class("c", "B") == "b"
+    assert session.rename_class("", "c", "B")["class"] == "b"
     assert list(session.classes) == ["alpha", "b"]
     assert dict(session.progress()["classes"]) == {"alpha": 4, "b": 8}
     assert sum(session.prediction("n30").probabilities.values()) == pytest.approx(1, abs=1e-3)
-    session.describe_class("b", "everything else")
-    session.add_class("spare")
+    session.describe_class("", "b", "everything else")
+    session.add_class("", "spare")
     assert [entry.description for entry in session.classes.entries] == ["", "everything else", ""]
     with raises(LabelError, value="b"):
-        session.remove_class("b")
-    session.remove_class("spare")
+        session.remove_class("", "b")
+    session.remove_class("", "spare")
     assert list(session.classes) == ["alpha", "b"]
     again = make(classes=[])
     assert list(again.classes) == ["alpha", "b"]
@@ -402,7 +406,7 @@ def test_classes_are_renamed_merged_described_and_removed(session: Session, make
 def test_invisible_and_look_alike_names_are_refused(make: Make, name: str) -> None:
     session = make(classes=["ok", "ox"])
     with raises(ParameterError, parameter="name"):
-        session.add_class(name)
+        session.add_class("", name)
     assert len(session.classes) == 2
 
 

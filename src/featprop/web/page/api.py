@@ -1,14 +1,13 @@
 """The JSON API of the labelling page, and the forms that do the same without JavaScript.
 
-Each action is one function. Its parameters are the fields of the JSON object at ``/api/NAME`` and of the form at
-``/NAME``; what it returns is the JSON response, where a form leads on to a page. A change is on disk before its
+Each action is one method of the session. Its parameters are the fields of the JSON object at ``/api/NAME`` and of the
+form at ``/NAME``; what it returns is the JSON response, where a form leads on to a page. A change is on disk before its
 response is sent. Errors are ``{"error": …, "type": …, "parameter": …}`` with an HTTP status.
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,22 +18,19 @@ from typing import Annotated, Any, get_type_hints
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from featprop.errors import unknown_choice
-from featprop.ids import from_jsonable, to_jsonable
+from featprop.ids import to_jsonable
 from featprop.labels import Annotation, LabelLog, export_labels, label_studio_config
 from featprop.labels.annotation import to_record
-from featprop.web.page.questions import Question
-from featprop.web.page.responses import RequestError
-from featprop.web.page.security import annotator_of, check_owner
+from featprop.web.page.fields import node_address
+from featprop.web.page.security import annotator_of
 from featprop.web.page.session import REVIEW_LISTS, Session
 from featprop.web.page.trainer import Prediction
-from featprop.web.page.views import NodeViews, node_address
+from featprop.web.page.views import NodeViews
 
-MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_NOTE_CHARS = 100, 1000, 10_000
-MAX_CLASS_CHARS, MAX_DESCRIPTION_CHARS = 200, 1000
 STRICT = ConfigDict(extra="forbid", strict=True)
 CONFIGURATION = "label-studio-config"
 DOWNLOADS = {
@@ -46,34 +42,17 @@ DOWNLOADS = {
 """Suffix, media type and description of each format of the answers."""
 
 
-def _decode(value: Any) -> Any:
-    """Return the id or class name that a JSON value encodes."""
-    try:
-        if value is not None:
-            return from_jsonable(value)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise ValueError("Send text, a number or the JSON of an id, as /api/next returns it")
-
-
-Key = Annotated[str, Field(min_length=1, max_length=MAX_KEY_CHARS, description="Idempotency key, new for each action.")]
-Node = Annotated[Any, AfterValidator(_decode), Field(description="Id of a node, as /api/next returns it.")]
-Label = Annotated[Any, AfterValidator(_decode), Field(description="One of the classes.")]
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_REASON_CHARS)]
-Note = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NOTE_CHARS)]
-Name = Annotated[str, Field(min_length=1, max_length=MAX_CLASS_CHARS)]
-Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION_CHARS)]
-
-
 def build_api(session: Session, views: NodeViews) -> APIRouter:
     """Return the routes below ``/api`` and those of the forms."""
     routes = APIRouter()
-    _add_actions(routes, session)
+    writer = Writer(session.log)
+    for path, run in actions_of(session).items():
+        _add_action(routes, path, writer, run)
 
     @routes.get("/api/next")
     def next_question(request: Request) -> JSONResponse:
         """Return your question, the same until you answer; the node is null if nothing is left for you."""
-        return _respond(_describe_question(session, session.next(annotator_of(request))))
+        return _respond(session.asked(annotator_of(request)))
 
     @routes.get("/api/progress")
     def progress(request: Request) -> dict[str, Any]:
@@ -91,7 +70,7 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
     @routes.get("/api/disagreements")
     def disagreements(request: Request) -> JSONResponse:
         """Return the nodes people disagree on, except those still in your queue. For the owner of the session."""
-        check_owner(session.owner, annotator_of(request))
+        session.check_owner(annotator_of(request))
         return _respond({"disagreements": [each._asdict() for each in session.disagreements(session.owner)]})
 
     @routes.get("/api/predictions")
@@ -128,7 +107,7 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
     @routes.get("/api/export")
     def export(request: Request, format: str = "csv") -> Response:
         """Return all answers as a file: csv, jsonl, label-studio, or label-studio-config. For the owner."""
-        check_owner(session.owner, annotator_of(request))
+        session.check_owner(annotator_of(request))
         if format not in DOWNLOADS:
             raise unknown_choice("format", format, DOWNLOADS)
         suffix, media_type, _ = DOWNLOADS[format]
@@ -142,83 +121,6 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
         return Response(content, media_type=media_type, headers=headers)
 
     return routes
-
-
-def _add_actions(routes: APIRouter, session: Session) -> None:
-    """Add everything an annotator can do, as JSON and as a form."""
-    writer = Writer(session.log)
-
-    def action(path: str) -> Callable[[Callable[..., dict[str, Any]]], None]:
-        return lambda run: _add_action(routes, path, writer, run)
-
-    def asked(annotator: str, **saved: Any) -> dict[str, Any]:
-        questions = session.questions(annotator)
-        return {**saved, "next": _describe_question(session, questions[0] if questions else None)}
-
-    @action("labels")
-    def label(annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
-        """Label a node, or change your label; `next` is your next question. A repeated key changes nothing."""
-        before = session.label(annotator, node, label, key)
-        return asked(annotator, saved="label", node=node, before=before and before.label)
-
-    @action("skips")
-    def skip(annotator: str, node: Node, key: Key, reason: Reason = "") -> dict[str, Any]:
-        """Skip a node you cannot label, with a reason. A repeated key changes nothing."""
-        before = session.skip(annotator, node, reason, key)
-        return asked(annotator, saved="skip", node=node, before=before and before.label)
-
-    @action("undo")
-    def undo(annotator: str, key: Key) -> dict[str, Any]:
-        """Undo your last answer and get its node again. Null if there is none."""
-        undone = session.undo(annotator, key)
-        return asked(annotator, saved="undo", node=undone and undone.node)
-
-    @action("notes")
-    def note(annotator: str, node: Node, text: Note, key: Key) -> dict[str, Any]:
-        """Add a note to a node. A repeated key changes nothing."""
-        session.note(annotator, node, text, key)
-        return {"saved": "note", "node": node}
-
-    @action("adjudications")
-    def adjudicate(annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
-        """Settle the label of a node people disagree on. For the owner. A repeated key changes nothing."""
-        check_owner(session.owner, annotator)
-        session.adjudicate(annotator, node, label, key)
-        return {"saved": "adjudication", "node": node}
-
-    @action("classes")
-    def add_class(annotator: str, name: Name) -> dict[str, Any]:
-        """Add a class, if you may; `new` is false if it already exists."""
-        if annotator not in session.may_add:
-            hint = "Ask whoever started featprop, or skip the node and give the class as the reason."
-            raise RequestError(403, "You may not add classes.", hint=hint, parameter="annotator", value=annotator)
-        added, is_new = session.add_class(name, annotator)
-        return {"class": added, "new": is_new, "classes": session.classes}
-
-    @action("classes/rename")
-    def rename_class(annotator: str, label: Label, name: Name) -> dict[str, Any]:
-        """Rename a class, or merge it into an existing one. For the owner."""
-        check_owner(session.owner, annotator)
-        return {"class": session.rename_class(label, name, annotator), "classes": session.classes}
-
-    @action("classes/describe")
-    def describe_class(annotator: str, label: Label, description: Description) -> dict[str, Any]:
-        """Describe a class. For the owner."""
-        check_owner(session.owner, annotator)
-        session.describe_class(label, description, annotator)
-        return {"class": label, "classes": session.classes}
-
-    @action("classes/remove")
-    def remove_class(annotator: str, label: Label) -> dict[str, Any]:
-        """Remove a class without labels. For the owner."""
-        check_owner(session.owner, annotator)
-        session.remove_class(label, annotator)
-        return {"classes": session.classes}
-
-    @action("heartbeat")
-    def heartbeat(annotator: str, node: Node) -> dict[str, Any]:
-        """Keep your question. `held` is false if the node may have gone to someone else; a late answer counts."""
-        return {"held": session.heartbeat(annotator, node)}
 
 
 class Writer:
@@ -241,14 +143,27 @@ class Writer:
         return done.result()
 
 
+def actions_of(session: Session) -> dict[str, Callable[..., dict[str, Any]]]:
+    """Return everything an annotator can do, by path."""
+    return {
+        "labels": session.label,
+        "skips": session.skip,
+        "undo": session.undo,
+        "notes": session.note,
+        "adjudications": session.adjudicate,
+        "classes": session.add_class,
+        "classes/rename": session.rename_class,
+        "classes/describe": session.describe_class,
+        "classes/remove": session.remove_class,
+        "heartbeat": session.heartbeat,
+    }
+
+
 def _add_action(routes: APIRouter, path: str, writer: Writer, run: Callable[..., dict[str, Any]]) -> None:
     """Add an action as a JSON endpoint and as a form."""
-    hints = get_type_hints(run, include_extras=True)
-    _, *parameters = inspect.signature(run).parameters.values()
-    fields: dict[str, Any] = {
-        each.name: (hints[each.name], ... if each.default is each.empty else each.default) for each in parameters
-    }
-    schema = create_model(f"{run.__name__} request", __config__=STRICT, **fields)
+    _, *fields = get_type_hints(run, include_extras=True).items()
+    required: dict[str, Any] = {name: (kind, ...) for name, kind in fields if name != "return"}
+    schema = create_model(f"{run.__name__} request", __config__=STRICT, **required)
 
     async def answer_json(request: Request, body: BaseModel) -> JSONResponse:
         return _respond(await writer.run(partial(run, annotator_of(request), **dict(body))))
@@ -282,19 +197,6 @@ def _redirect(back: str, node: Any) -> RedirectResponse:
     if kind == "review" and key in REVIEW_LISTS:
         where = f"/{back}" if node is None else f"/{back}?after={quote(json.dumps(to_jsonable(node)))}"
     return RedirectResponse(where, status_code=303)
-
-
-def _describe_question(session: Session, question: Question | None) -> dict[str, Any]:
-    """Return a question and the classes; the node is None if nothing is left."""
-    if question is None:
-        return {"node": None, "classes": session.classes}
-    return {
-        **vars(question),
-        "address": node_address(question.node),
-        "audit": question.is_audit,
-        "prediction": None if session.blind else session.prediction(question.node),
-        "classes": session.classes,
-    }
 
 
 def _respond(content: Any) -> JSONResponse:

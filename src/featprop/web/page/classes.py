@@ -44,6 +44,10 @@ class Classes(list[Hashable]):
             choices=map(str, self[:10]),
         )
 
+    def without(self, name: Hashable) -> Classes:
+        """Return the other classes."""
+        return Classes(each for each in self.entries if name_to_text(each.name) != name_to_text(name))
+
     def codes_of(self, names: Iterable[Hashable]) -> NDArray[np.intp]:
         """Return the codes of classes by name; -1 for a name that is none (any longer)."""
         return np.array([self.codes.get(name_to_text(name), UNKNOWN) for name in names], dtype=np.intp)

@@ -19,12 +19,12 @@ from featprop.labels import Kind
 from featprop.web.common.chart import interval_bar, learning_chart
 from featprop.web.common.palette import abbreviate_classes, class_css
 from featprop.web.common.templates import render_template
-from featprop.web.page import api
+from featprop.web.page import api, fields
 from featprop.web.page.classes import Classes
-from featprop.web.page.security import annotator_of, check_owner
+from featprop.web.page.security import annotator_of
 from featprop.web.page.session import MIN_AUDIT_LABELS, REVIEW_LISTS, Session
 from featprop.web.page.trainer import MIN_LABELS_FOR_ADVICE, Prediction
-from featprop.web.page.views import NodeViews, View, node_address
+from featprop.web.page.views import NodeViews, View
 
 FOR_OWNER = frozenset({"downloads", "classes"})
 """Pages of the person who started the server."""
@@ -36,19 +36,14 @@ MAX_BUTTONS, LIKELIEST = 10, 5
 MAX_REVIEWED = 100
 """Nodes of a list to review."""
 CONSTANTS = {
-    "limits": {
-        "reason": api.MAX_REASON_CHARS,
-        "note": api.MAX_NOTE_CHARS,
-        "name": api.MAX_CLASS_CHARS,
-        "description": api.MAX_DESCRIPTION_CHARS,
-    },
-    "skip_reasons": SKIP_REASONS,
+    "limits": fields,
     "downloads": api.DOWNLOADS,
+    "skip_reasons": SKIP_REASONS,
     "min_labels": MIN_LABELS,
     "min_advice": MIN_LABELS_FOR_ADVICE,
     "min_audit": MIN_AUDIT_LABELS,
     "to_text": name_to_text,
-    "node_address": node_address,
+    "node_address": fields.node_address,
     "interval_bar": interval_bar,
     "learning_chart": learning_chart,
 }
@@ -134,7 +129,7 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
             raise HTTPException(404)
         annotator, is_apart = annotator_of(request), key == "disagreements"
         if is_apart:
-            check_owner(session.owner, annotator)
+            session.check_owner(annotator)
         shown = not session.blind or not is_apart
         if after is not None:
             passed[annotator, key].add(views.find(after))
@@ -173,7 +168,7 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
     def overview(request: Request) -> HTMLResponse:
         name = request.url.path.removeprefix("/")
         if name in FOR_OWNER:
-            check_owner(session.owner, annotator_of(request))
+            session.check_owner(annotator_of(request))
         return page(request, name)
 
     for name in OVERVIEWS:

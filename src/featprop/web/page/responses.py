@@ -17,10 +17,11 @@ from starlette.types import Scope
 
 from featprop.errors import FeatpropError, FileError, GraphError, LabelError, ParameterError
 from featprop.web.common.templates import render_template
+from featprop.web.page.session import NotAllowedError
 
 log = logging.getLogger(__name__)
 
-STATUS = {GraphError: 404, LabelError: 409, ParameterError: 422, FileError: 503}
+STATUS = {NotAllowedError: 403, GraphError: 404, LabelError: 409, ParameterError: 422, FileError: 503}
 DISK_FULL_CODES = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE})
 
 
@@ -60,19 +61,13 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(ValidationError)
     def refuse_input(request: Request, error: RequestValidationError | ValidationError) -> Response:
         first = error.errors()[0]
-        own = first.get("ctx", {}).get("error")
-        if isinstance(own, FeatpropError):
-            return refuse(request, own)
-        place = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
-        if first["type"] == "json_invalid" or (not place and isinstance(first["input"], bytes | str)):
-            hint = "Send a JSON object with Content-Type: application/json."
-            return error_response(
-                request.scope,
-                ParameterError("The request body is not a JSON object.", hint=hint, parameter="body"),
-                400,
-            )
+        place = ".".join(part for part in first["loc"] if isinstance(part, str) and part not in ("body", "query"))
+        if not place:
+            hint = "Send one with Content-Type: application/json."
+            refused = ParameterError("The request body is not a JSON object.", hint=hint, parameter="body")
+            return error_response(request.scope, refused, 400)
         shown = "" if first["type"] == "missing" else f" (got {first['input']!r:.100})"
-        message, place = f"Invalid `{place or 'body'}`: {first['msg']}{shown}.", place or "body"
+        message = f"Invalid `{place}`: {first['msg']}{shown}."
         refused = ParameterError(message, hint="See /api/openapi.json.", parameter=place, value=first["input"])
         return error_response(request.scope, refused, 422)
 

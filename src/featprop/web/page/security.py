@@ -63,9 +63,6 @@ class Tokens:
         found = [name for name, known in self._tokens.items() if secrets.compare_digest(known.encode(), given)]
         return found[0] if found else None
 
-    def __repr__(self) -> str:
-        return f"Tokens of {', '.join(map(repr, self._tokens))}"
-
 
 def allowed_hosts(host: str) -> list[str]:
     """Return the names and addresses that requests may use for a server bound to `host`; ports are ignored."""
@@ -163,14 +160,6 @@ def annotator_of(request: Request) -> str:
     """Return the annotator whose token came with the request."""
     name: str = request.scope["annotator"]
     return name
-
-
-def check_owner(owner: str, annotator: str) -> None:
-    """Refuse what only the owner may do."""
-    if annotator != owner:
-        raise RequestError(
-            403, "Only the person who started featprop may do this.", parameter="annotator", value=annotator
-        )
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -29,6 +29,7 @@ from featprop.labels.agreement import Decision, Disagreement, alpha, consensus, 
 from featprop.labels.classes import match_known_classes
 from featprop.labels.log import ClassEntry, parse_label
 from featprop.web.page.classes import Classes, typed_name
+from featprop.web.page.fields import Description, Key, Label, Name, Node, Note, Reason, node_address
 from featprop.web.page.questions import Question, Questions
 from featprop.web.page.trainer import NO_RANKING, SEED, Prediction, Ranking, Snapshot, Trainer, Worker
 
@@ -43,6 +44,10 @@ MAX_LOOKUPS = 1000
 REVIEW_LISTS = ("least_certain", "contradicted", "wrong_labels", "disagreements")
 APART = "SELECT node FROM answers WHERE holds GROUP BY node HAVING max(is_verdict) = 0 AND min(label) < max(label)"
 """Nodes with different labels that no one has settled."""
+
+
+class NotAllowedError(ParameterError):
+    """An annotator may not do this."""
 
 
 class Session:
@@ -131,7 +136,7 @@ class Session:
         """Stop the trainer; all answers are in the log."""
         self.trainer.close()
 
-    # Questions and answers
+    # Questions
 
     def next(self, annotator: str) -> Question | None:
         """Return the question of an annotator, the same until they answer; None if nothing is left for them."""
@@ -142,23 +147,37 @@ class Session:
         with self.log.locked():
             return self._questions.of(annotator, ahead)
 
-    def label(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
-        """Store a label and return the annotator's earlier answer to the node, if any."""
+    def asked(self, annotator: str) -> dict[str, Any]:
+        """Return the question of an annotator for a program; the node is None if nothing is left."""
+        question, classes = self.next(annotator), self.classes
+        if question is None:
+            return {"node": None, "classes": classes}
+        prediction = None if self.blind else self.prediction(question.node)
+        return {
+            **vars(question),
+            "address": node_address(question.node),
+            "audit": question.is_audit,
+            "prediction": prediction,
+            "classes": classes,
+        }
+
+    # Actions: the parameters are the fields of requests, and the results are the responses
+
+    def label(self, annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
+        """Label a node, or change your label; `next` is your next question. A repeated key changes nothing."""
         return self._answer(Annotation(node, self.classes.meant(label), Kind.LABEL, annotator, key=key))
 
-    def skip(self, annotator: str, node: Hashable, reason: str, key: str) -> Annotation | None:
-        """Store a skip with its reason and return the annotator's earlier answer, if any."""
+    def skip(self, annotator: str, node: Node, reason: Reason, key: Key) -> dict[str, Any]:
+        """Skip a node you cannot label, with a reason. A repeated key changes nothing."""
         return self._answer(Annotation(node, None, Kind.SKIP, annotator, key=key, text=reason))
 
-    def adjudicate(self, annotator: str, node: Hashable, label: Hashable, key: str) -> Annotation | None:
-        """Settle the label of a node people disagree on and return the earlier verdict, if any."""
+    def adjudicate(self, annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
+        """Settle the label of a node people disagree on. For the owner. A repeated key changes nothing."""
+        self.check_owner(annotator)
         return self._answer(Annotation(node, self.classes.meant(label), Kind.VERDICT, annotator, key=key))
 
-    def undo(self, annotator: str, key: str) -> Annotation | None:
-        """Undo an annotator's last answer and return it; None if there is none.
-
-        Its node becomes their question again. Undoing a verdict reopens the disagreement.
-        """
+    def undo(self, annotator: str, key: Key) -> dict[str, Any]:
+        """Undo your last answer and get its node again; null if there is none. Undoing a verdict reopens it."""
 
         def work() -> Annotation | None:
             undone = self.log.undo(annotator=annotator, round=self.round, key=key)
@@ -168,19 +187,71 @@ class Session:
 
         undone = self.log.transact(work)
         self.trainer.request()
-        return undone
+        return {"saved": Kind.UNDO, "node": undone and undone.node, "next": self.asked(annotator)}
 
-    def note(self, annotator: str, node: Hashable, text: str, key: str) -> None:
-        """Add a note to a node."""
+    def note(self, annotator: str, node: Node, text: Note, key: Key) -> dict[str, Any]:
+        """Add a note to a node. A repeated key changes nothing."""
         self.log.note(self.known(node), text, annotator=annotator, round=self.round, key=key)
+        return {"saved": Kind.NOTE, "node": node}
 
-    def heartbeat(self, annotator: str, node: Hashable) -> bool:
-        """Keep a node reserved for an annotator; False if it is no longer theirs."""
+    def heartbeat(self, annotator: str, node: Node) -> dict[str, bool]:
+        """Keep your question. `held` is false if the node may have gone to someone else; a late answer counts."""
         node = self.known(node)
         with self.log.locked():
-            return self._questions.renew(annotator, node)
+            return {"held": self._questions.renew(annotator, node)}
 
-    def _answer(self, answer: Annotation) -> Annotation | None:
+    def add_class(self, annotator: str, name: Name) -> dict[str, Any]:
+        """Add a class, if you may; `new` is false if it already exists. A name that looks like a number is one."""
+        if annotator not in self.may_add:
+            hint = "Ask whoever started featprop, or skip the node and give the class as the reason."
+            raise NotAllowedError("You may not add classes.", hint=hint, parameter="annotator", value=annotator)
+        with self.log.locked():
+            classes = self.classes
+            found = classes.find(name)
+            added = typed_name(name) if found is None else found
+            if found is None:
+                self.log.set_classes([*classes.entries, ClassEntry(added)], annotator=annotator)
+        return {"class": added, "new": found is None, "classes": self.classes}
+
+    def rename_class(self, annotator: str, label: Label, name: Name) -> dict[str, Any]:
+        """Rename a class, or merge it into an existing one. For the owner."""
+        self.check_owner(annotator)
+        with self.log.locked():
+            classes = self.classes
+            old = classes.meant(label)
+            found = classes.without(old).find(name)
+            new = typed_name(name) if found is None else found
+            if name_to_text(new) != name_to_text(old):
+                self.log.rename_class(old, new, annotator=annotator)
+                self.ranking = self.ranking.renamed(old, new)
+        self.trainer.request()
+        return {"class": new, "classes": self.classes}
+
+    def describe_class(self, annotator: str, label: Label, description: Description) -> dict[str, Any]:
+        """Describe a class. For the owner."""
+        self.check_owner(annotator)
+        with self.log.locked():
+            classes = self.classes
+            code = classes.codes[name_to_text(classes.meant(label))]
+            classes.entries[code] = classes.entries[code]._replace(description=description)
+            self.log.set_classes(classes.entries, annotator=annotator)
+        return {"class": label, "classes": classes}
+
+    def remove_class(self, annotator: str, label: Label) -> dict[str, Any]:
+        """Remove a class without labels. For the owner."""
+        self.check_owner(annotator)
+        with self.log.locked():
+            kept = self.classes.without(self.classes.meant(label))
+            self.log.set_classes(kept.entries, annotator=annotator)
+        return {"classes": kept}
+
+    def check_owner(self, annotator: str) -> None:
+        """Refuse what only the owner may do."""
+        if annotator != self.owner:
+            message = "Only the person who started featprop may do this."
+            raise NotAllowedError(message, parameter="annotator", value=annotator)
+
+    def _answer(self, answer: Annotation) -> dict[str, Any]:
         """Write an answer, and reserve the next questions in the same transaction."""
         answer = replace(answer, node=self.known(answer.node), round=self.round)
 
@@ -192,7 +263,8 @@ class Session:
 
         before = self.log.transact(work)
         self.trainer.request()
-        return before
+        changed = before and before.label
+        return {"saved": answer.kind, "node": answer.node, "before": changed, "next": self.asked(answer.annotator)}
 
     # Classes
 
@@ -200,47 +272,6 @@ class Session:
     def classes(self) -> Classes:
         """The classes in the order of their keys."""
         return Classes(self.log.class_entries())
-
-    def add_class(self, name: str, annotator: str = "") -> tuple[Hashable, bool]:
-        """Add a class; return it as stored (a number if it looks like one) and whether it is new."""
-        with self.log.locked():
-            classes = self.classes
-            found = classes.find(name)
-            if found is not None:
-                return found, False
-            added = typed_name(name)
-            self.log.set_classes([*classes.entries, ClassEntry(added)], annotator=annotator)
-            return added, True
-
-    def rename_class(self, old: Hashable, name: str, annotator: str = "") -> Hashable:
-        """Rename a class in all answers, or merge it into the class with the new name, and return that class."""
-        with self.log.locked():
-            classes = self.classes
-            old = classes.meant(old)
-            others = Classes(each for each in classes.entries if name_to_text(each.name) != name_to_text(old))
-            found = others.find(name)
-            new = typed_name(name) if found is None else found
-            if name_to_text(new) != name_to_text(old):
-                self.log.rename_class(old, new, annotator=annotator)
-                self.ranking = self.ranking.renamed(old, new)
-        self.trainer.request()
-        return new
-
-    def remove_class(self, name: Hashable, annotator: str = "") -> None:
-        """Remove a class without labels."""
-        with self.log.locked():
-            classes = self.classes
-            removed = name_to_text(classes.meant(name))
-            kept = [each for each in classes.entries if name_to_text(each.name) != removed]
-            self.log.set_classes(kept, annotator=annotator)
-
-    def describe_class(self, name: Hashable, description: str, annotator: str = "") -> None:
-        """Describe a class for the annotators."""
-        with self.log.locked():
-            classes = self.classes
-            code = classes.codes[name_to_text(classes.meant(name))]
-            classes.entries[code] = classes.entries[code]._replace(description=description)
-            self.log.set_classes(classes.entries, annotator=annotator)
 
     def _name_classes(self, given: Sequence[ClassEntry]) -> dict[str, tuple[str, str]]:
         """Store the classes of the session, and return the old and new keys of classes whose key moved."""

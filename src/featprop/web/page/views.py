@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 from markupsafe import Markup
@@ -23,12 +21,9 @@ from featprop.web.common.neighbourhood import (
     draw_neighbourhood,
     find_neighbourhood,
 )
+from featprop.web.page.fields import DIGEST, MAX_ADDRESS_CHARS, address_digest, node_address
 from featprop.web.page.session import Session, unknown_node
 from featprop.web.page.trainer import Prediction
-
-MAX_ADDRESS_CHARS = 2000
-"""Longer ids are named in addresses by a digest."""
-DIGEST = "digest-"
 
 
 @dataclass(frozen=True)
@@ -119,16 +114,6 @@ class NodeViews:
                 return self.session.node_at(self.session.position(name))
         if text.startswith(DIGEST):
             for node in self.session.graph.ids.tolist():
-                if isinstance(node, str) and len(node) > MAX_ADDRESS_CHARS // 12 and _digest(node) == text:
+                if isinstance(node, str) and len(node) > MAX_ADDRESS_CHARS // 12 and address_digest(node) == text:
                     return node
         raise unknown_node(names[0])
-
-
-def node_address(node: Hashable) -> str:
-    """Return the address of a node. Its id is written as JSON, so that 1 and "1" differ."""
-    name = quote(name_to_text(node), safe="")
-    return f"/nodes/{name if len(name) <= MAX_ADDRESS_CHARS else _digest(node)}"
-
-
-def _digest(node: Hashable) -> str:
-    return DIGEST + hashlib.blake2b(name_to_text(node).encode(), digest_size=16).hexdigest()
