@@ -87,17 +87,11 @@ def test_first_page_shows_the_example_tables(shelf: Path) -> None:
     [
         ("Wrote 40 nodes.", "Read it\nWrote 40 nodes.\nmore", None),
         ("92% (84 to 100%) right", "91% (83 to 99%) right", None),
-        ("92% right", "82% right", "92% right"),
-        ("from 67% to 92%", "from 69% to 91%", None),
         ("(84 to 100%)", "(74 to 100%)", "(84 to 100%)"),
         ("mean 0.4427, largest 1.676.", "mean 0.4431, largest 1.67.", None),
-        ("mean 0.4427", "mean 0.9999", "mean 0.4427"),
         ("1 node, 0.95", "1 node, 0.05", "1 node, 0.95"),
         ("these first: 1792 1107", "these first: 1750 1107", "these first: 1792 1107"),
-        ("2 classes: 5 fraud", "3 classes: 6 fraud", "2 classes: 5 fraud"),
-        ("1,000 nodes", "1,001 nodes", "1,000 nodes"),
         ("mean 0.44", "largest 0.44", "mean 0.44"),
-        ("one two\nthree", "three one two", "three"),
         ("one\ntwo three", "one two", "two three"),
     ],
 )

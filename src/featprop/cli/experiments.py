@@ -77,7 +77,7 @@ def run(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"All finished cells are in {out}. Run the same command to continue.") from None
     for failure in outcome.failures:
-        typer.echo(f"  Failed: {failure.trial}: {failure.reason}", err=True)
+        typer.echo(f"  Failed: {failure}", err=True)
     skipped = f"{outcome.skipped:,} had a result already"
     typer.echo(f"{outcome.done:,} cells in {outcome.seconds:,.1f} s; {skipped}. Results: {out}")
     if outcome.failures:

@@ -73,7 +73,7 @@ def run(out: Path, seeds: int, *, force: bool = False) -> str:
     graph = digits()
     outcome = runner.run(settings, out / "results")
     if outcome.failures:
-        message = f"The demonstration did not finish: {outcome.failures[0].reason}."
+        message = f"The demonstration did not finish: {outcome.failures[0]}"
         raise FeatpropError(message, hint="Run it again to continue.")
     demonstration = Demonstration(graph, Results(read_results(out / "results")))
     write_graph_folder(graph, graph_folder, labels)

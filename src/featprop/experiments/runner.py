@@ -33,21 +33,13 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A trial that did not finish, and why."""
-
-    trial: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class Outcome:
-    """What a run did: numbers of computed and skipped cells, its duration, and the trials that failed."""
+    """What a run did: numbers of computed and skipped cells, its duration, and the trials that failed and why."""
 
     done: int
     skipped: int
     seconds: float
-    failures: tuple[Failure, ...]
+    failures: tuple[str, ...]
 
 
 def run(
@@ -78,7 +70,7 @@ def run(
         trials.sort(key=lambda trial: -counts[trial.dataset]["nodes"] * counts[trial.dataset]["features"])
         report("cells of the experiments", 0, len(cells) - skipped)
         for answer in run_trials(trials, jobs or _n_cores(), threads):
-            if isinstance(answer, Failure):
+            if isinstance(answer, str):
                 failures.append(answer)
                 continue
             new = [result for result in answer if result.cell not in known]
@@ -116,8 +108,8 @@ def _count(name: str) -> dict[str, Any]:
     return asdict(found) | {"fingerprint": graph.fingerprint}
 
 
-def run_trials(trials: Sequence[Trial], jobs: int, threads: int = 1) -> Iterator[list[Result] | Failure]:
-    """Run trials in worker processes, the first ones first; yield the results or the failure of each."""
+def run_trials(trials: Sequence[Trial], jobs: int, threads: int = 1) -> Iterator[list[Result] | str]:
+    """Run trials in worker processes, the first ones first; yield the results of each, or why it failed."""
     if not trials:
         return
     workers = ProcessPoolExecutor(min(jobs, len(trials)), get_context("spawn"), _prepare_worker, (threads,))
@@ -154,12 +146,12 @@ def _exit_with_parent() -> None:
         os._exit(1)
 
 
-def _run_trial(trial: Trial) -> list[Result] | Failure:
+def _run_trial(trial: Trial) -> list[Result] | str:
     try:
         return list(_load_protocol(trial.dataset).run(trial))
     except Exception as error:
         reason = str(error) if isinstance(error, FeatpropError) else f"{type(error).__name__}: {error}"
-        return Failure(str(trial), reason)
+        return f"{trial}: {reason}"
 
 
 @lru_cache(maxsize=1)
