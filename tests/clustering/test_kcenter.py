@@ -78,6 +78,7 @@ def test_program_on_a_sample_bounds_all_rows(seed: int) -> None:
     assert part.radius == pytest.approx(radius_of(rows, part.centres.tolist()), rel=1e-4)
     assert part.lower_bound <= whole.radius * (1 + 1e-5)
     assert part.radius <= part.greedy_radius
+    assert whole.n_problems > 0
 
 
 def test_greedy_result_is_returned_without_time() -> None:
