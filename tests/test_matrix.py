@@ -26,12 +26,6 @@ def test_rows_of_very_different_scales_get_length_one(sparse: bool) -> None:
     np.testing.assert_allclose(as_dense(found), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
-def test_empty_matrices(shape: tuple[int, int]) -> None:
-    assert unit_rows(np.zeros(shape, dtype=np.float32)).shape == shape
-    assert unit_rows(sp.csr_array(shape, dtype=np.float32)).shape == shape
-
-
 @pytest.mark.parametrize("part", ["indices", "indptr"])
 @pytest.mark.parametrize("dtype", [complex, float])
 def test_positions_must_be_integers(part: str, dtype: type) -> None:

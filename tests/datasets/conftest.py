@@ -51,15 +51,6 @@ def server(tmp_path):
         def __init__(self, *arguments):
             super().__init__(*arguments, directory=str(folder))
 
-        def do_GET(self):
-            if self.path == "/short":
-                self.send_response(200)
-                self.send_header("Content-Length", "100")
-                self.end_headers()
-                self.wfile.write(b"x" * 40)
-            else:
-                super().do_GET()
-
         def log_message(self, *_):
             pass
 

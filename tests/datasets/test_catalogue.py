@@ -31,12 +31,7 @@ def test_statistics_of_a_small_graph():
     assert counted.homophily == 2 / 4, "the edge to the node without a label does not count"
     assert counted.density == 5 / 30
     assert [homophily(graph, rows) for rows in (1, 2, 4, 100)] == [0.5] * 4
-
-
-def test_statistics_without_labels():
-    counted = statistics(Graph.from_scipy(sp.coo_array((2, 2)), np.eye(2)))
-    assert math.isnan(counted.homophily)
-    assert counted.labelled == 0
+    assert math.isnan(homophily(graph.without_labels()))
 
 
 def test_notes_describe_the_printed_table():

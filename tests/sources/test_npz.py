@@ -1,7 +1,5 @@
 """The sparse-graph ``.npz`` of CoraFull and its relatives."""
 
-import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +20,11 @@ def arrays(adjacency: Any, features: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_three_nodes_by_hand(tmp_path: Path, save: Any) -> None:
+def test_three_nodes_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "three.npz"
-    save(path, **arrays([[0, 2, 0], [0, 0, 0], [0, 0.5, 1]], [[1, 0], [0, 3], [5, 6]]), labels=np.array([1, -1, 0]))
+    np.savez_compressed(
+        path, **arrays([[0, 2, 0], [0, 0, 0], [0, 0.5, 1]], [[1, 0], [0, 3], [5, 6]]), labels=np.array([1, -1, 0])
+    )
     graph = read_graph(path)
     assert graph.adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]]
     assert dense(graph.features).tolist() == [[1, 0], [0, 3], [5, 6]]
@@ -71,20 +70,3 @@ def test_arrays_that_make_no_graph_are_one_clear_error(tmp_path: Path, content: 
     np.savez(tmp_path / "other.npz", **content)
     with pytest.raises((FileError, GraphError)):
         read_graph(tmp_path / "other.npz")
-
-
-@pytest.mark.parametrize("shape", ["(((((((", "(9223372036854775807, 3)"])
-def test_a_header_that_cannot_be_read(tmp_path: Path, shape: str) -> None:
-    """NumPy has Python parse a header, which may raise nearly anything, warnings too."""
-    path = tmp_path / "damaged.npz"
-    np.savez(path, **WHOLE)
-    with zipfile.ZipFile(path) as whole:
-        members = {name: whole.read(name) for name in whole.namelist()}
-    header = members["attr_data.npy"]
-    members["attr_data.npy"] = re.sub(rb"'shape': \(\d+,\)", f"'shape': {shape}".encode(), header)
-    assert members["attr_data.npy"] != header
-    with zipfile.ZipFile(path, "w") as damaged:
-        for name, content in members.items():
-            damaged.writestr(name, content)
-    with raises(FileError, path=path):
-        read_graph(path)

@@ -406,16 +406,6 @@ def test_a_bad_description_is_one_clear_error(text: str, tmp_path: Path) -> None
         fp.read_graph(tmp_path)
 
 
-def test_training_reports_a_column_that_holds_the_labels(caplog: pytest.LogCaptureFixture) -> None:
-    classes = ["a" if i % 2 else "b" for i in range(40)]
-    nodes = pa.table({"id": np.arange(40), "verdict": [f"is {name}" for name in classes], "x": np.arange(40) % 7 * 1.0})
-    edges = pa.table({"source": np.arange(39), "target": np.arange(1, 40)})
-    graph = fp.Graph.from_tables(nodes, edges)
-    with caplog.at_level(logging.WARNING, "featprop"):
-        fp.GraphRidge().fit(graph, list(range(30)), classes[:30])
-    assert "verdict" in caplog.text
-
-
 def test_graphs_of_large_tables_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEATPROP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(reading, "MIN_BYTES", 1)

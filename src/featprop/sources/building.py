@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from featprop.errors import FileError, GraphError, ParameterError
 from featprop.features import TablePreprocessor
-from featprop.graph import Graph, check_finite, encode_labels, freeze
+from featprop.graph import Graph, check_finite, freeze
 from featprop.matrix import Features
 from featprop.sources.arrays import write_features
 from featprop.sources.databases import reading
@@ -119,7 +119,7 @@ def _build_parts(
             pass
         log.info("No column can be a feature: the features are structural")
         features, names = structural_features(adjacency)
-    labels, classes = encode_labels(rows.class_names(), n_nodes)
+    labels, classes = rows.encode_labels()
     return rows.ids, {
         "adjacency": adjacency,
         "features": features,

@@ -11,10 +11,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from featprop.errors import FileError, GraphError, first_five
 from featprop.features import check_target, suggest_label
 from featprop.features.parsing import is_no_class
+from featprop.graph import UNKNOWN
+from featprop.ids import sorted_classes
 from featprop.progress import tracked
 from featprop.sources.databases import identifier, reading
 from featprop.sources.description import GraphDescription
@@ -80,20 +83,22 @@ class NodeRows:
                         write(batch.select(kept))
                     yield batch
 
-    def class_names(self) -> list[Hashable | None] | None:
-        """Return the class of each node, None where it is unknown; words for a missing value are no classes."""
+    def encode_labels(self) -> tuple[NDArray[np.int64] | None, tuple[Hashable, ...]]:
+        """Return the class code of each node, -1 where it is unknown, and the classes.
+
+        Words for a missing value are no classes.
+        """
         if self.label is None or self.labels is None:
-            return None
+            return None, ()
         check_target(self.labels, self.label)
-        names = names_in(self.labels, self.label, self.source.name, typed=self.source.typed)
-        if pa.types.is_integer(names.type):
-            return list(names.to_pylist())
-        words = names.dictionary_encode()
-        known: list[Hashable | None] = [
-            None if is_no_class(word) else word if self.source.typed else name_of(word)
-            for word in words.dictionary.to_pylist()
-        ]
-        return [None if code is None else known[code] for code in words.indices.to_pylist()]
+        words = names_in(self.labels, self.label, self.source.name, typed=self.source.typed).dictionary_encode()
+        names = list(words.dictionary.to_pylist())
+        if not pa.types.is_integer(words.type.value_type):
+            names = [None if is_no_class(name) else name if self.source.typed else name_of(name) for name in names]
+        classes = sorted_classes(name for name in names if name is not None)
+        code_of = dict(zip(classes, range(len(classes)), strict=True))
+        codes = np.array([*(code_of.get(name, UNKNOWN) for name in names), UNKNOWN], dtype=np.int64)
+        return codes[words.indices.fill_null(len(names)).to_numpy()], classes
 
 
 def load_nodes(
