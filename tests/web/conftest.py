@@ -23,3 +23,25 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def open_tab(chromium: Any) -> Iterator[Any]:
+    """Open pages in separate browser contexts; errors on the console, in `troubles`, are failures."""
+    contexts, troubles = [], []
+
+    def open_page(address: str, **options: Any) -> Any:
+        context = chromium.new_context(**options)
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("pageerror", lambda error: troubles.append(str(error)))
+        tab.on("console", lambda said: said.type == "error" and troubles.append(said.text))
+        tab.goto(address)
+        return tab
+
+    open_page.troubles = troubles  # type: ignore[attr-defined]
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []

@@ -3,7 +3,7 @@
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,25 +19,14 @@ Visit = Callable[..., Any]
 
 
 @pytest.fixture
-def visit(chromium: Any) -> Iterator[Visit]:
-    """Open the page of an annotator in a separate browser context; errors on the console are failures."""
-    contexts, troubles = [], []
+def visit(open_tab: Any) -> Visit:
+    """Open the page of an annotator."""
 
     def open_page(live: Any, annotator: str = "", **options: Any) -> Any:
-        context = chromium.new_context(**options)
-        context.set_default_timeout(30_000)
-        contexts.append(context)
-        tab = context.new_page()
-        tab.on("pageerror", lambda error: troubles.append(str(error)))
-        tab.on("console", lambda said: said.type == "error" and troubles.append(said.text))
-        tab.goto(live.address(annotator))
-        return tab
+        return open_tab(live.address(annotator), **options)
 
-    open_page.troubles = troubles  # type: ignore[attr-defined]
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert troubles == []
+    open_page.troubles = open_tab.troubles  # type: ignore[attr-defined]
+    return open_page
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +46,13 @@ Make = Callable[..., Session]
 
 
 @pytest.fixture
-def make(graph: Graph, tmp_path: Path) -> Iterator[Make]:
+def make(graph: Graph, make_page: Callable[..., Any], tmp_path: Path) -> Make:
     """Return a maker of sessions on one file, with a first ranking and without a running model."""
-    opened: list[Session] = []
 
-    def open_session(**options: object) -> Session:
-        found = Session(graph, LabelLog(tmp_path / "a.labels"), **({"classes": ["a", "b", "c"]} | options))
-        opened.append(found)
-        return with_ranking(found)
+    def make_session(**options: Any) -> Session:
+        return with_ranking(make_page(graph, tmp_path / "a.labels", **({"classes": ["a", "b", "c"]} | options)).session)
 
-    yield open_session
-    for each in opened:
-        each.close()
-        each.log.close()
+    return make_session
 
 
 @pytest.fixture
