@@ -181,6 +181,7 @@ def test_pairs_that_ran_on_every_data_set_are_ranked(default_lines: list[Result]
         ["ridge", "81.0 ± 1.0", "81.0 ± 1.0", "81.0"],
         ["gcn", "60.0 ± 0.0", "60.0 ± 0.0", "60.0"],
     ], "random selection ran on one data set only"
+    assert r"81.3 $\pm$ 1.5 $\approx$" in table.latex()
 
 
 def test_calibration_error_is_averaged_over_seeds(default_lines: list[Result], line: Make) -> None:

@@ -20,7 +20,7 @@ from featprop.errors import FeatpropError, already_exists
 from featprop.experiments import runner
 from featprop.experiments.figures import Drawing, draw_curves, style_of
 from featprop.experiments.report import write_text
-from featprop.experiments.results import Result, read_results
+from featprop.experiments.results import read_results
 from featprop.experiments.settings import Settings
 from featprop.experiments.summary import METRICS, Results, Runs
 from featprop.experiments.tables import Table, describe_protocol
@@ -147,18 +147,18 @@ class Demonstration:
             methods=METHODS,
             curves=self._curves(),
             maps={name: draw_map(self.graph, places, each, METHODS[name].title) for name, each in picks.items()},
-            rounds=self._shown_line(METHODS["default"]).schedule,
+            rounds=self._shown(METHODS["default"]).schedule,
             gallery=self._gallery(picks["default"]),
             table=self.table,
         )
 
-    def _shown_line(self, method: Method) -> Result:
+    def _shown(self, method: Method) -> pd.Series[Any]:
         """Return the result whose picks the page shows."""
         rows = self.results.of("digits", method.strategy, method.model, PROTOCOL)
-        return self.results.lines[int(rows[(rows.budget == PAGE_BUDGET) & (rows.seed == 0)].line.iloc[0])]
+        return rows[(rows.budget == PAGE_BUDGET) & (rows.seed == 0)].iloc[0]
 
     def _picks(self, method: Method) -> Selection:
-        positions = self.graph.positions(self._shown_line(method).nodes)
+        positions = self.graph.positions(self._shown(method).nodes)
         return Selection(self.graph.ids[positions], positions, np.empty(0, dtype=np.intp), self.graph)
 
     def _curves(self) -> list[Drawing]:

@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 
 from featprop.experiments.paper import STRATEGIES
 from featprop.experiments.summary import METRICS, Results
-from featprop.experiments.tables import correlation, describe_protocol, select_all
+from featprop.experiments.tables import correlation, describe_protocol
 from featprop.strategies import available_strategies
 from featprop.web.common.palette import FEATPROP, INK, LINE, OURS, QUIET, RANDOM, SERIES, use_css_variables
 
@@ -203,7 +203,7 @@ def _name_axes(axes: Axes, x: str, y: str) -> None:
 
 def error_against_loss(results: Results, model: str, protocol: str) -> Drawing | None:
     """Draw the error of every selection against its K-Medoids loss, which bounds it by Theorem 1."""
-    rows = {name: select_all(results, name, model, protocol) for name in results.datasets}
+    rows = {name: results.select(name, model, protocol) for name in results.datasets}
     datasets = [name for name, found in rows.items() if len(found)]
     if not datasets:
         return None

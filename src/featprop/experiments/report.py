@@ -74,7 +74,7 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
         versions=sorted({f"{name} {number}" for line in results.lines for name, number in line.versions.items()}),
     )
     write_text(page, text)
-    write_text(out / "results.csv", results.table.drop(columns=["schedule", "line"]).to_csv(index=False))
+    write_text(out / "results.csv", results.table.drop(columns=["schedule", "nodes"]).to_csv(index=False))
     for table in [*matrices, *tables]:
         write_text(out / "tables" / f"{table.name}.md", table.markdown())
         write_text(out / "tables" / f"{table.name}.csv", table.csv())

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -31,7 +30,7 @@ METRICS = {"macro_f1": "Macro-F1", "micro_f1": "Micro-F1", "accuracy": "Accuracy
 KEYS = ["dataset", "strategy", "model", "protocol"]
 COLUMNS = [
     "budget", "seed", *METRICS, "calibration_error", "mean_distance", "max_distance", "seconds_select",
-    "seconds_train", "peak_memory", "schedule",
+    "seconds_train", "peak_memory", "schedule", "nodes",
 ]  # fmt: skip
 """Columns of the table next to `KEYS`, as in `Result`."""
 
@@ -124,16 +123,14 @@ class Variant:
 class Results:
     """The tidy table of results, and lookups in it.
 
-    `table` has one row per result: the columns `KEYS` and `COLUMNS`, and the position of its line. `datasets`,
-    `strategies` and `models` are the variants by key, those of the paper first, in its order. Of two lines with the
-    same keys, budget and seed, the first counts.
+    `table` has one row per result: the columns `KEYS` and `COLUMNS`. `datasets`, `strategies` and `models` are the
+    variants by key, those of the paper first, in its order. Of two lines with the same keys, budget and seed, the first
+    counts.
     """
 
     def __init__(self, lines: Iterable[Result]) -> None:
         self.lines = list(lines)
-        columns = [*KEYS, *COLUMNS]
-        rows = [[getattr(line, column) for column in columns] for line in self.lines]
-        self.table = pd.DataFrame(rows, columns=columns).assign(line=range(len(rows)))
+        self.table = pd.DataFrame(list(map(vars, self.lines)), columns=[*KEYS, *COLUMNS])
         names = {line.dataset for line in self.lines}
         graphs = Counter(name for name, graph in {(line.dataset, line.graph) for line in self.lines} if graph)
         several = [(line.graph[:6],) if line.graph and graphs[line.dataset] > 1 else () for line in self.lines]
@@ -147,7 +144,11 @@ class Results:
         _check_schedules(self.table)
         self.table = self.table.drop_duplicates([*KEYS, "budget", "seed"])
         self._groups = dict(iter(self.table.groupby(KEYS, sort=False)))
-        self.budgets_of = lru_cache(maxsize=None)(self._budgets_of)
+        self._budgets = {
+            key: tuple(counts.index[2 * counts > rows.strategy.nunique()].tolist())
+            for key, rows in self.table.groupby(["dataset", "model", "protocol"])
+            for counts in [rows.groupby("budget").strategy.nunique()]
+        }
 
     def _name_variants(
         self, column: str, details: Sequence[Details], title_of: Callable[[str], str], first: Sequence[str]
@@ -172,11 +173,14 @@ class Results:
         """Return the rows of one strategy on one data set."""
         return self._groups.get((dataset, strategy, model, protocol), self.table[:0])
 
-    def _budgets_of(self, dataset: str, model: str, protocol: str) -> tuple[int, ...]:
+    def select(self, dataset: str, model: str, protocol: str) -> pd.DataFrame:
+        """Return the rows of all strategies on one data set."""
+        wanted = {"dataset": dataset, "model": model, "protocol": protocol}
+        return self.table[(self.table[list(wanted)] == wanted).all(axis=1)]
+
+    def budgets_of(self, dataset: str, model: str, protocol: str) -> tuple[int, ...]:
         """Return the budgets of a mean: those for which more than half of the strategies have results."""
-        each = [set(self.of(dataset, name, model, protocol).budget) for name in self.strategies]
-        counts = Counter(budget for budgets in each for budget in budgets)
-        return tuple(sorted(int(budget) for budget, count in counts.items() if 2 * count > sum(map(bool, each))))
+        return self._budgets.get((dataset, model, protocol), ())
 
     def budgets_text(self, model: str, protocol: str) -> str:
         """Return the budgets of the means as text, by data set if they differ."""
@@ -191,12 +195,8 @@ class Results:
     def runs(self, metric: str, dataset: str, strategy: str, model: str, protocol: str) -> Runs | None:
         """Return one metric over `budgets_of`, of the seeds that have a result for each; None if there is no seed."""
         budgets, rows = self.budgets_of(dataset, model, protocol), self.of(dataset, strategy, model, protocol)
-        rows = rows[rows.budget.isin(budgets)]
-        seeds, places = np.unique(rows.seed, return_inverse=True)
-        percent = np.full((len(budgets), len(seeds)), np.nan)
-        percent[np.searchsorted(budgets, rows.budget), places] = 100 * rows[metric]
-        complete = ~np.isnan(percent).any(axis=0)
-        return Runs(budgets, tuple(seeds[complete].tolist()), percent[:, complete]) if complete.any() else None
+        percent = 100 * rows.pivot(index="budget", columns="seed", values=metric).reindex(budgets).dropna(axis=1)
+        return None if percent.empty else Runs(budgets, tuple(percent.columns.tolist()), np.array(percent, order="C"))
 
     def all_runs(self, metric: str, model: str, protocol: str) -> dict[str, dict[str, Runs]]:
         """Return the runs by data set and strategy, without those that have no results."""

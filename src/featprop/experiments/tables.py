@@ -35,6 +35,8 @@ LATEX = str.maketrans(
         "<": "$<$",
         ">": "$>$",
         "±": r"$\pm$",
+        "≈": r"$\approx$",
+        "≥": r"$\geq$",
         "−": "$-$",
         "²": "$^2$",
         "–": "--",
@@ -407,18 +409,11 @@ def correlation(rows: pd.DataFrame) -> dict[str, float] | None:
     }
 
 
-def select_all(results: Results, dataset: str, model: str, protocol: str) -> pd.DataFrame:
-    """Return the rows of all strategies; a result that two variants share occurs once."""
-    return pd.concat([results.of(dataset, name, model, protocol) for name in results.strategies]).drop_duplicates(
-        "line"
-    )
-
-
 def correlation_table(results: Results, model: str, protocol: str) -> Table | None:
     """Return the correlations on every data set; None if there are none."""
     rows = {}
     for dataset, variant in results.datasets.items():
-        selections = select_all(results, dataset, model, protocol)
+        selections = results.select(dataset, model, protocol)
         if found := correlation(selections):
             texts = {head: EMPTY if np.isnan(value) else f"{value:.2f}" for head, value in found.items()}
             rows[dataset] = {"data set": variant.title, "selections": f"{len(selections):,}", **texts}
