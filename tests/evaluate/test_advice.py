@@ -76,6 +76,9 @@ def test_constant_predictions_never_stop_and_are_not_called_good(groups: Groups)
     assert not found.may_stop
     assert found.curve.now.accuracy.value < 0.6
     assert Finding.NO_BETTER_THAN_MAJORITY in found.reasons
+    few = advise(graph, Stubborn().fit(graph, list(range(20)), truth[:20]))
+    assert few.curve.now.cv_accuracy < 0.6
+    assert Finding.NO_BETTER_THAN_MAJORITY not in few.reasons, "few labels, often of the hardest nodes, do not tell"
 
 
 def test_stopping_is_advised_for_easy_classes_only(groups: Groups) -> None:

@@ -147,6 +147,15 @@ def test_evidence_needs_enough_labels() -> None:
     assert fitted(graph, 30, features="own").evidence() is None
 
 
+@pytest.mark.parametrize(("own", "is_claim"), [(0.04, True), (0.2, False), (0.8, False), (0.96, True)])
+def test_evidence_claims_something_only_if_the_weights_are_clear(own: float, is_claim: bool) -> None:
+    """Otherwise it gives both weights; on a graph without any signal a weight of 0.8 is common."""
+    model = fitted(class_graph(), 20)
+    model.weights_ = {"own": own, "diffused": 1 - own}
+    assert f"{max(own, 1 - own):.2f}" in str(model.evidence())
+    assert (f"{min(own, 1 - own):.2f}" in str(model.evidence())) is not is_claim
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_structure_wins_if_features_are_noise_and_loses_if_edges_are(seed: int, tmp_path: Path) -> None:
     graph = class_graph(n=240, signal=0.0, within=0.1, between=0.005, seed=seed)

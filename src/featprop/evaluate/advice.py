@@ -111,7 +111,7 @@ def advise_from_curve(model: NodeClassifier, curve: LearningCurve, audited: Inte
     if single:
         reasons[Finding.SINGLE_LABELS] = f"Classes with a single label: {first_five(single)}."
     majority = max(counts.values()) / now.n_labels
-    if now.cv_accuracy <= majority:
+    if now.cv_accuracy <= majority and now.n_labels >= RELIABLE_LABELS:  # the first labels are the hardest nodes
         reasons[Finding.NO_BETTER_THAN_MAJORITY] = (
             f"Cross-validated accuracy is {100 * now.cv_accuracy:.0f} %, no better than always predicting the most "
             f"common class ({100 * majority:.0f} %). Check the features."

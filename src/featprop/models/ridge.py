@@ -51,6 +51,8 @@ MIN_WEIGHT = 0.01
 """A model with less weight is dropped."""
 MIN_LABELS_TO_EXPLAIN = 15
 """Minimum number of labels for `evidence`."""
+MIN_WEIGHT_TO_CLAIM = 0.9
+"""Weight from which `evidence` says what the graph is like. Less is common where neither features nor edges help."""
 MIN_PROBABILITY = 1e-6
 """Least probability of a held-out label that counts towards the weights."""
 
@@ -162,11 +164,11 @@ class GraphRidge(NodeClassifier):
             return None
         own, edges = (self.weights_.get(name, 0.0) for name in ("own", STRUCTURE))
         smoothed = 1 - own - edges
-        if own > 2 / 3:
+        if own >= MIN_WEIGHT_TO_CLAIM:
             finding, source = "Neighbours carry little signal here", f"each node's own features (weight {own:.2f})"
-        elif edges > 2 / 3:
+        elif edges >= MIN_WEIGHT_TO_CLAIM:
             finding, source = "Features carry little signal here", f"the edges alone (weight {edges:.2f})"
-        elif smoothed > 2 / 3:
+        elif smoothed >= MIN_WEIGHT_TO_CLAIM:
             finding = "Neighbours are informative"
             source = f"features smoothed over the graph (weight {smoothed:.2f})"
         else:
