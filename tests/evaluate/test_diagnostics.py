@@ -45,16 +45,26 @@ def three_each(*groups: int) -> dict[int, str]:
     return {BLOB * group + node: "abc"[group] for group in groups for node in (0, 7, 13)}
 
 
-def test_contradiction_on_a_path_by_hand() -> None:
-    path = sp.csr_array(sp.diags_array([np.ones(3), np.ones(3)], offsets=[-1, 1], shape=(4, 4)))
-    probabilities = np.array([[0.9, 0.1], [0.2, 0.8], [1.0, 0.0], [0.6, 0.4]], dtype=np.float32)
-    np.testing.assert_allclose(uncertainty(probabilities), [0.1, 0.2, 0, 0.4], atol=1e-6)
-    shares, weights = neighbour_shares(path, probabilities)
-    np.testing.assert_allclose(shares, [[0.2, 0.8], [0.95, 0.05], [0.4, 0.6], [1, 0]], atol=1e-6)
-    np.testing.assert_allclose(weights, [1, 2, 2, 1])
-    # the neighbour of 0 says 0.8 no; those of 1 say 0.95 no, those of 2 say 0.6 no; that of 3 agrees
-    expected = [0.8, 0.95 * np.sqrt(2), 0.6 * np.sqrt(2), 0]
+def line_of(n: int) -> sp.csr_array:
+    return sp.csr_array(sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1], shape=(n, n)))
+
+
+def test_contradiction_in_a_line_by_hand() -> None:
+    """Eight nodes in a line, four of each class; node 1 is predicted as the other class."""
+    first = np.array([0.9, 0.3, 1.0, 0.9, 0.1, 0.0, 0.0, 0.0], dtype=np.float32)
+    probabilities = np.stack([first, 1 - first], axis=1)
+    np.testing.assert_allclose(uncertainty(probabilities), [0.1, 0.3, 0, 0.1, 0.1, 0, 0, 0], atol=1e-6)
+    shares, weights = neighbour_shares(line_of(8), probabilities)
+    np.testing.assert_allclose(shares[:, 0], [0.3, 0.95, 0.6, 0.55, 0.45, 0.05, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(weights, [1, 2, 2, 2, 2, 2, 2, 1])
+    expected = [0.7, 0.95 * np.sqrt(2), 0, 0, 0, 0, 0, 0]
     np.testing.assert_allclose(contradiction(shares, weights, probabilities), expected, atol=1e-6)
+
+
+def test_neighbours_contradict_nothing_if_they_differ_as_a_rule() -> None:
+    """In a line of alternating classes every neighbour is of the other class, as it should be."""
+    probabilities = np.eye(2, dtype=np.float32)[np.arange(6) % 2]
+    assert not contradiction(*neighbour_shares(line_of(6), probabilities), probabilities).any()
 
 
 def test_components_by_hand() -> None:
@@ -109,10 +119,14 @@ def test_planted_wrong_label_comes_first_and_the_only_label_of_a_class_last(mode
 
 
 def test_labels_of_neighbours_count_instead_of_their_predictions() -> None:
-    """The centre of a star is predicted by its features, but three of its four neighbours have another label."""
-    star = sp.coo_array((np.ones(4), ([0, 0, 0, 0], [1, 2, 3, 4])), shape=(7, 7))
-    features = np.array([[1.0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0.1]])
-    graph = Graph.from_scipy(sp.csr_array(star), features)
+    """The centre of a star is predicted by its features, but three of its four neighbours have another label.
+
+    The nodes of two triangles agree.
+    """
+    ends = np.array([[0, 1], [0, 2], [0, 3], [0, 4], [5, 6], [6, 7], [7, 5], [8, 9], [9, 10], [10, 8]]).T
+    adjacency = sp.csr_array(sp.coo_array((np.ones(10), tuple(ends)), shape=(11, 11)))
+    a, b = [1.0, 0.0], [0.0, 1.0]
+    graph = Graph.from_scipy(adjacency, np.array([a, b, b, b, a, a, a, a, b, b, b]))
     model = fitted(graph, {1: "b", 2: "b", 3: "b", 5: "a", 6: "a"}, fp.GraphRidge(features="own"))
     (middle,) = diagnose(graph, model).contradicted
     assert middle.node == 0

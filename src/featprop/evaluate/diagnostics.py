@@ -127,8 +127,13 @@ def contradiction(
         (1 - q_c) √w
 
     with c the predicted class, q_c its share among the neighbours and w their weight: two contradicting neighbours may
-    be chance, twenty are not. It is 0 without neighbours and where c is their most common class.
+    be chance, twenty are not. It is 0 without neighbours and where c is their most common class. It is 0 everywhere if
+    neighbours agree no more than two nodes drawn by their degree, because their classes then say nothing against c.
     """
+    agreement = float(np.sum(weights @ (shares * probabilities)))
+    by_chance = float(np.square(weights @ probabilities).sum())
+    if agreement * float(weights.sum()) <= by_chance:
+        return np.zeros_like(weights)
     best = probabilities.argmax(axis=1)
     against = (1 - shares[np.arange(len(best)), best]) * np.sqrt(weights)
     return np.where((shares.argmax(axis=1) != best) & (weights > 0), against, np.float32(0))
