@@ -18,7 +18,6 @@ from featprop.evaluate.diagnostics import contradiction, neighbour_shares, uncer
 from featprop.graph import Graph
 from featprop.models import NodeClassifier
 from tests.evaluate.models import NearestMean
-from tests.graphs import edgeless
 from tests.helpers import raises
 
 BLOB = 20
@@ -79,17 +78,6 @@ def test_components_by_hand() -> None:
     assert [(each.node, each.score) for each in listed] == [("d", 3), ("g", 2), ("f", 1)]
 
 
-def test_lists_are_sorted_and_labels_are_only_in_the_last_one(line: Graph) -> None:
-    found = diagnose(line, fp.GraphRidge().fit(line, ["a", "c"], ["left", "right"]))
-    assert {each.node for each in found.least_certain} == {"b", "d", "e"}
-    assert {each.node for each in found.far_from_labels} <= {"b", "d", "e"}
-    assert found.unlabelled_components == ()
-    assert {each.node for each in found.wrong_labels} == {"a", "c"}
-    for listed in (found.least_certain, found.contradicted, found.far_from_labels, found.wrong_labels):
-        assert [each.score for each in listed] == sorted((each.score for each in listed), reverse=True)
-        assert all(line.ids[each.position] == each.node for each in listed)
-
-
 def test_unlabelled_group_is_found_as_a_novel_class() -> None:
     graph = blobs()
     (group,) = diagnose(graph, fitted(graph, three_each(0, 1))).novel_classes
@@ -143,15 +131,6 @@ def test_held_out_probabilities_of_the_model_are_used_and_saved(tmp_path: Path) 
     np.testing.assert_array_equal(loaded.held_out_proba_, model.held_out_proba_)
     assert diagnose(graph, loaded).wrong_labels == diagnose(graph, model).wrong_labels
     assert len(diagnose(graph, loaded).wrong_labels) == 9
-
-
-def test_diagnostics_without_edges() -> None:
-    features = blobs().features
-    graph = edgeless(features)
-    found = diagnose(graph, fitted(graph, three_each(0, 1)), limit=100)
-    assert found.contradicted == ()
-    assert len(found.unlabelled_components) == 54
-    assert [set(group.nodes) for group in found.novel_classes] == [set(range(40, 60))]
 
 
 def test_fully_labelled_graph_has_only_wrong_labels() -> None:

@@ -17,24 +17,10 @@ from tests.helpers import raises
 Read = Callable[..., Any]
 
 
-def as_lists(found: fp_labels.Labels) -> SimpleNamespace:
-    """Return labels as lists, which tell types and order apart."""
-    return SimpleNamespace(
-        nodes=list(found),
-        labels=list(found.values()),
-        blank=found.asked,
-        skipped=found.skips,
-        audit=found.audit,
-        audited=found.audited,
-    )
-
-
 def read_labels(paths: list[Path], graph: Graph, **options: Any) -> SimpleNamespace:
-    return as_lists(fp_labels.read(paths, graph, **options))
-
-
-def labels_of(graph: Graph, **options: Any) -> SimpleNamespace:
-    return read_labels([], graph, **options)
+    """Return labels as lists, which tell types and order apart."""
+    found = fp_labels.read(paths, graph, **options)
+    return SimpleNamespace(nodes=list(found), labels=list(found.values()), blank=found.asked, skipped=found.skips)
 
 
 @pytest.fixture
@@ -94,15 +80,15 @@ def test_labels_of_the_graph(read: Read, told: Any) -> None:
     """Its column is a sheet like any other: two spellings there do not make two classes, nor a skip a class."""
     labels = ["fraud", "fraud", "ok", "OK", "ok", "n/a", "?", "frued"]
     graph = edgeless(10, labels=[*labels, None, None])
-    for sheet in (read(column(*labels), graph=graph), labels_of(graph)):
+    for sheet in (read(column(*labels), graph=graph), read_labels([], graph)):
         assert sheet.labels == ["fraud", "fraud", "ok", "ok", "ok", "frued"]
         assert (sheet.skipped, sheet.blank) == ({5: "n/a", 6: "?"}, [])
     expected = ["'OK' (1)", "(5: n/a, 6: ?)", "'frued' at node 7"]
     for said, facts in zip(told(), [*expected[:2], *expected], strict=True):
         assert facts in said
     with raises(LabelError):
-        labels_of(graph, classes=["fraud", "ok"])
-    assert labels_of(graph, classes=["fraud", "ok", "OK", "frued"]).labels.count("OK") == 1
+        read_labels([], graph, classes=["fraud", "ok"])
+    assert read_labels([], graph, classes=["fraud", "ok", "OK", "frued"]).labels.count("OK") == 1
 
 
 @pytest.mark.parametrize(
