@@ -100,26 +100,23 @@ def add_annotations(log: LabelLog, annotations: Iterable[Annotation]) -> Importe
     is not added again, nor is one that is older than what the same person says now. Uniform audits are pooled.
     """
     found = list(annotations)
-
-    def work() -> Imported:
+    with log.transaction():
         drawn = {each.node: float(each.text) for each in found if each.kind is Kind.AUDIT}
         before = log.audit()
         closed = {*before, *log.released(), *log.labels()}
         new = {node: weight for node, weight in drawn.items() if node not in closed}
         log.draw_audit(pool_audits([before, new]))
         results = Counter((each.kind, _add(log, each)) for each in found if each.kind is not Kind.AUDIT)
-        totals = Counter(result for _, result in results.elements())
-        return Imported(
-            taken=results[Kind.LABEL, "added"] + results[Kind.VERDICT, "added"],
-            skipped=results[Kind.SKIP, "added"],
-            notes=results[Kind.NOTE, "added"],
-            audit=len(new),
-            known_audit=len(drawn) - len(new),
-            repeated=totals["repeated"],
-            superseded=totals["superseded"],
-        )
-
-    return log.transact(work)
+    totals = Counter(result for _, result in results.elements())
+    return Imported(
+        taken=results[Kind.LABEL, "added"] + results[Kind.VERDICT, "added"],
+        skipped=results[Kind.SKIP, "added"],
+        notes=results[Kind.NOTE, "added"],
+        audit=len(new),
+        known_audit=len(drawn) - len(new),
+        repeated=totals["repeated"],
+        superseded=totals["superseded"],
+    )
 
 
 def _add(log: LabelLog, new: Annotation) -> str:

@@ -19,13 +19,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 from featprop.errors import LabelError, first_five
 from featprop.ids import is_missing, name_from_text, name_to_text
 from featprop.labels.agreement import Consensus, consensus
 from featprop.labels.annotation import Annotation, Kind, is_same, time_to_text, to_milliseconds
-from featprop.labels.store import EventStore, Result, in_transaction
+from featprop.labels.store import EventStore
+
+Result = TypeVar("Result")
 
 COLUMNS = "node, label, kind, annotator, time, round, source, key, text, number, undoes"
 """The fields of an annotation, which are the columns of the table."""
@@ -70,25 +72,25 @@ class LabelLog(EventStore):
     frozenset({'a'})
     """
 
-    @in_transaction
     def append(self, new: Annotation) -> Annotation | None:
         """Add an answer, a verdict or a note, and return what it replaces; None if nothing.
 
         Repeating a current answer, or the key of an earlier one, writes nothing.
         """
-        if new.kind in (Kind.LABEL, Kind.VERDICT):
-            _check_class(new.label, new.node)
-        before = self.find_earlier(new)
-        holds = not new.key and before is not None and new.says_same(before) and new.text == before.text
-        if not self._was_sent(new) and not holds:
-            self._write(new)
-        return before
+        with self.transaction():
+            if new.kind in (Kind.LABEL, Kind.VERDICT):
+                _check_class(new.label, new.node)
+            before = self.find_earlier(new)
+            holds = not new.key and before is not None and new.says_same(before) and new.text == before.text
+            if not self._was_sent(new) and not holds:
+                self._write(new)
+            return before
 
-    @in_transaction
     def extend(self, annotations: Iterable[Annotation]) -> None:
         """Add annotations as `append` does, all or none."""
-        for each in annotations:
-            self.append(each)
+        with self.transaction():
+            for each in annotations:
+                self.append(each)
 
     def answer(self, node: Hashable, label: Hashable, **details: Unpack[Details]) -> Annotation | None:
         """Add a label, which replaces an earlier answer of the same annotator, and return that answer."""
@@ -106,67 +108,64 @@ class LabelLog(EventStore):
         """Add a note to a node."""
         self.append(Annotation(node, None, Kind.NOTE, text=text, **details))
 
-    @in_transaction
     def tell(self, labels: Mapping[Hashable, Hashable], **details: Unpack[Details]) -> None:
         """Add the label of each node, all or none; refuse one that contradicts the annotator's own label."""
-        for node, label in labels.items():
-            new = Annotation(node, label, **details)
-            before = self.find_earlier(new)
-            if before is not None and before.kind is Kind.LABEL and not is_same(before.label, label):
-                raise LabelError(
-                    f"Node {node!r} is already labelled {before.label!r}, not {label!r}.",
-                    hint="Call `correct` to change a label.",
-                    node=node,
-                    value=label,
-                )
-            self.append(new)
+        with self.transaction():
+            for node, label in labels.items():
+                new = Annotation(node, label, **details)
+                before = self.find_earlier(new)
+                if before is not None and before.kind is Kind.LABEL and not is_same(before.label, label):
+                    raise LabelError(
+                        f"Node {node!r} is already labelled {before.label!r}, not {label!r}.",
+                        hint="Call `correct` to change a label.",
+                        node=node,
+                        value=label,
+                    )
+                self.append(new)
 
-    @in_transaction
     def undo(self, *, annotator: str = "", round: int = 0, key: str = "") -> Annotation | None:
         """Undo the annotator's last answer or verdict that holds and return it; None if there is none."""
-        for sent in self._select("SELECT {} FROM events WHERE key = ?", key):
-            self._was_sent(replace(sent, kind=Kind.UNDO, annotator=annotator))
-            return next(iter(self._select("SELECT {} FROM events WHERE number = ?", sent.undoes)), None)
-        last = next(iter(self.history(annotator, 1)), None)
-        undo = Annotation(None, None, Kind.UNDO, annotator, round=round, key=key)
-        if last is not None:
-            self._write(replace(undo, node=last.node, undoes=last.number))
-        elif key:
-            self._write(undo)
-        return last
+        with self.transaction():
+            for sent in self._select("SELECT {} FROM events WHERE key = ?", key):
+                self._was_sent(replace(sent, kind=Kind.UNDO, annotator=annotator))
+                return next(iter(self._select("SELECT {} FROM events WHERE number = ?", sent.undoes)), None)
+            last = next(iter(self.history(annotator, 1)), None)
+            undo = Annotation(None, None, Kind.UNDO, annotator, round=round, key=key)
+            if last is not None:
+                self._write(replace(undo, node=last.node, undoes=last.number))
+            elif key:
+                self._write(undo)
+            return last
 
-    @in_transaction
     def set_classes(self, classes: Iterable[Hashable | ClassEntry], *, annotator: str = "") -> None:
         """Record the classes in their order, by name or as entries; a class that answers use must be among them."""
-        given = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
-        entries = {name_to_text(each.name): each for each in given}
-        rows = [(text, each.key, each.description) for text, each in entries.items()]
-        if rows == self.query("SELECT name, key, description FROM classes ORDER BY rowid"):
-            return
-        for each in given:
-            _check_class(each.name)
-        listed = json.dumps([dict(zip(ClassEntry._fields, row, strict=True)) for row in rows], ensure_ascii=False)
-        used = self.query(
-            "SELECT node, label FROM answers WHERE holds AND label NOT IN (SELECT value ->> 'name' FROM json_each(?))",
-            listed,
-        )
-        if used:
-            node, name = map(parse_label, used[0])
-            count = f"{len(used):,} {'answer uses' if len(used) == 1 else 'answers use'}"
-            message = f"The class {name!r} cannot be removed: {count} it."
-            hint = "Merge it into another class instead."
-            raise LabelError(message, hint=hint, node=node, value=name)
-        self._write(Annotation(None, None, Kind.CLASSES, annotator, text=listed))
+        with self.transaction():
+            given = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
+            entries = {name_to_text(each.name): each for each in given}
+            rows = [(text, each.key, each.description) for text, each in entries.items()]
+            if rows == self.query("SELECT name, key, description FROM classes ORDER BY rowid"):
+                return
+            for each in given:
+                _check_class(each.name)
+            listed = json.dumps([dict(zip(ClassEntry._fields, row, strict=True)) for row in rows], ensure_ascii=False)
+            names = "SELECT value ->> 'name' FROM json_each(?)"
+            used = self.query(f"SELECT node, label FROM answers WHERE holds AND label NOT IN ({names})", listed)
+            if used:
+                node, name = map(parse_label, used[0])
+                count = f"{len(used):,} {'answer uses' if len(used) == 1 else 'answers use'}"
+                message = f"The class {name!r} cannot be removed: {count} it."
+                hint = "Merge it into another class instead."
+                raise LabelError(message, hint=hint, node=node, value=name)
+            self._write(Annotation(None, None, Kind.CLASSES, annotator, text=listed))
 
-    @in_transaction
     def rename_class(self, old: Hashable, new: Hashable, *, annotator: str = "") -> None:
         """Rename a class in all annotations so far; to merge two classes, rename one to the other."""
-        _check_class(new)
-        if not self.query("SELECT 1 FROM classes WHERE name = ?", name_to_text(old)):
-            raise LabelError(f"The label log has no class {old!r}.", value=old)
-        self._write(Annotation(None, new, Kind.RENAME, annotator, text=name_to_text(old)))
+        with self.transaction():
+            _check_class(new)
+            if not self.query("SELECT 1 FROM classes WHERE name = ?", name_to_text(old)):
+                raise LabelError(f"The label log has no class {old!r}.", value=old)
+            self._write(Annotation(None, new, Kind.RENAME, annotator, text=name_to_text(old)))
 
-    @in_transaction
     def draw_audit(self, weights: Mapping[Hashable, float], *, annotator: str = "", round: int = 0) -> None:
         """Mark nodes as drawn for an audit, all or none: no model learns from their labels.
 
@@ -179,22 +178,23 @@ class LabelLog(EventStore):
         round
             Number of times nodes have been asked for.
         """
-        before, labelled = self.audit(), self.labels()
-        found = [node for node in weights if node in labelled]
-        if found:
-            listed = first_five([repr(node) for node in found])
-            raise LabelError(f"Nodes drawn for an audit already have labels: {listed}.", node=found[0])
-        for node, weight in weights.items():
-            if before.get(node) != float(weight):
-                self._write(Annotation(node, None, Kind.AUDIT, annotator, round=round, text=repr(float(weight))))
+        with self.transaction():
+            before, labelled = self.audit(), self.labels()
+            found = [node for node in weights if node in labelled]
+            if found:
+                listed = first_five([repr(node) for node in found])
+                raise LabelError(f"Nodes drawn for an audit already have labels: {listed}.", node=found[0])
+            for node, weight in weights.items():
+                if before.get(node) != float(weight):
+                    self._write(Annotation(node, None, Kind.AUDIT, annotator, round=round, text=repr(float(weight))))
 
-    @in_transaction
     def release_audit(self, *, annotator: str = "", round: int = 0) -> dict[Hashable, float]:
         """Turn the labels of the audit into ordinary labels, and return the nodes that were in it."""
-        released = self.audit()
-        if released:
-            self._write(Annotation(None, None, Kind.RELEASE, annotator, round=round))
-        return released
+        with self.transaction():
+            released = self.audit()
+            if released:
+                self._write(Annotation(None, None, Kind.RELEASE, annotator, round=round))
+            return released
 
     def audit(self) -> dict[Hashable, float]:
         """Return the audited nodes and how many nodes each stands for."""
@@ -211,19 +211,19 @@ class LabelLog(EventStore):
         labels = self.consensus().labels if drawn else {}
         return {node: label for node, label in labels.items() if node in drawn}
 
-    @in_transaction
     def save_round(self, nodes: Iterable[Hashable], state: Mapping[str, Any], round: int) -> None:
         """Record that nodes were asked for in a round, and the state of the learner after it.
 
         If another learner has recorded a round since the last one of this learner, nothing is recorded.
         """
-        before = self.learner_state()
-        if before is not None and before["rounds"] != round - 1:
-            message = f"Another learner has recorded round {before['rounds']:,} in this label log."
-            raise LabelError(message, hint="Continue with a new learner of the same log.", value=round)
-        for node in nodes:
-            self._write(Annotation(node, None, Kind.ASK, round=round))
-        self._write(Annotation(None, None, Kind.LEARNER, round=round, text=json.dumps(state)))
+        with self.transaction():
+            before = self.learner_state()
+            if before is not None and before["rounds"] != round - 1:
+                message = f"Another learner has recorded round {before['rounds']:,} in this label log."
+                raise LabelError(message, hint="Continue with a new learner of the same log.", value=round)
+            for node in nodes:
+                self._write(Annotation(node, None, Kind.ASK, round=round))
+            self._write(Annotation(None, None, Kind.LEARNER, round=round, text=json.dumps(state)))
 
     def learner_state(self) -> dict[str, Any] | None:
         """Return the last state that `save_round` recorded; None if there is none."""

@@ -19,18 +19,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from functools import cache, wraps
+from functools import cache
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self
 
 from featprop.errors import FileError, quote_error
 from featprop.files import unused_name
 
 log = logging.getLogger(__name__)
-
-Store = TypeVar("Store", bound="EventStore")
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 LOCK_TIMEOUT_S = 10.0
 """Seconds to wait for another process that is writing."""
@@ -118,30 +114,8 @@ SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version 
 EMPTY = (0, 0, "")
 
 
-def in_transaction(
-    method: Callable[Concatenate[Store, Parameters], Result],
-) -> Callable[Concatenate[Store, Parameters], Result]:
-    """Run a method of a store in a transaction."""
-
-    @wraps(method)
-    def run(self: Store, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return self.transact(lambda: method(self, *args, **kwargs))
-
-    return run
-
-
 class EventStore:
-    """An append-only SQLite file.
-
-    Parameters
-    ----------
-    path
-        The file, created if it does not exist; None to keep the events in memory.
-    read_only
-        Whether to open the file for reading only, even where nothing can be written.
-    exclusive
-        Whether to keep other processes from opening the log exclusively. Reading and writing stay possible for them.
-    """
+    """An append-only SQLite file; the parameters are those of `featprop.labels.LabelLog`."""
 
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, read_only: bool = False, exclusive: bool = False
@@ -237,17 +211,30 @@ class EventStore:
             except sqlite3.Error as error:
                 raise self._failure(error) from error
 
-    def transact(self, work: Callable[[], Result]) -> Result:
-        """Run `work` in a transaction and return its result; an error undoes all that it did.
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run a `with` block as one transaction; an error undoes all that it did.
 
         Inside another transaction, it becomes part of that one.
         """
         with self._lock:
             if self._is_writing:
-                return work()
-            done: Future[Result] = Future()
-            self.transact_together([(work, done)])
-        return done.result()
+                yield
+                return
+            self._check_in_place()
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                self._is_writing = True
+                yield
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise self._failure(error) from error
+            finally:
+                self._is_writing = False
+                with suppress(sqlite3.Error):  # as on a full disk: then SQLite rolls back at the next read
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+            self._check_in_place()
 
     def transact_together(self, jobs: Sequence[tuple[Callable[[], Any], Future[Any]]]) -> None:
         """Run several pieces of work in one transaction, and then set the result or the error of each.
@@ -256,7 +243,7 @@ class EventStore:
         """
         outcomes: list[tuple[Any, BaseException | None]]
         try:
-            with self._lock, self._transaction():
+            with self.transaction():
                 outcomes = [self._try(work) for work, _ in jobs]
         except BaseException as error:
             outcomes = [(None, error)] * len(jobs)
@@ -265,24 +252,6 @@ class EventStore:
                 done.set_result(result)
             else:
                 done.set_exception(refusal)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Run the block as one transaction; an error in it undoes everything."""
-        self._check_in_place()
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._is_writing = True
-            yield
-            self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise self._failure(error) from error
-        finally:
-            self._is_writing = False
-            with suppress(sqlite3.Error):  # as on a full disk: then SQLite rolls back at the next read
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-        self._check_in_place()
 
     def _try(self, work: Callable[[], Any]) -> tuple[Any, Exception | None]:
         """Return the result of work inside a transaction, or its error after undoing what it did."""

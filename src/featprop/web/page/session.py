@@ -178,14 +178,10 @@ class Session:
 
     def undo(self, annotator: str, key: Key) -> dict[str, Any]:
         """Undo your last answer and get its node again; null if there is none. Undoing a verdict reopens it."""
-
-        def work() -> Annotation | None:
+        with self.log.transaction():
             undone = self.log.undo(annotator=annotator, round=self.round, key=key)
             if undone is not None and undone.kind is not Kind.VERDICT and self.answer(annotator, undone.node) is None:
                 self._questions.ask_again(annotator, undone.node)
-            return undone
-
-        undone = self.log.transact(work)
         self.trainer.request()
         return {"saved": Kind.UNDO, "node": undone and undone.node, "next": self.asked(annotator)}
 
@@ -254,14 +250,10 @@ class Session:
     def _answer(self, answer: Annotation) -> dict[str, Any]:
         """Write an answer, and reserve the next questions in the same transaction."""
         answer = replace(answer, node=self.known(answer.node), round=self.round)
-
-        def work() -> Annotation | None:
+        with self.log.transaction():
             before = self.log.append(answer)
             self._questions.release(answer.annotator, answer.node)
             self._questions.of(answer.annotator, AHEAD)
-            return before
-
-        before = self.log.transact(work)
         self.trainer.request()
         changed = before and before.label
         return {"saved": answer.kind, "node": answer.node, "before": changed, "next": self.asked(answer.annotator)}
