@@ -6,6 +6,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -16,7 +17,9 @@ from starlette.responses import HTMLResponse
 from featprop.evaluate.estimate import MIN_LABELS
 from featprop.ids import name_to_text
 from featprop.labels import Kind
+from featprop.web.common.card import node_picture, node_summary, node_thumb
 from featprop.web.common.chart import interval_bar, learning_chart
+from featprop.web.common.neighbourhood import draw_neighbourhood
 from featprop.web.common.palette import abbreviate_classes, class_css
 from featprop.web.common.templates import render_template
 from featprop.web.page import api, fields
@@ -53,6 +56,11 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
     """Return the routes of the pages of a graph; `next_command` is what to run when all nodes are labelled."""
     routes = APIRouter(include_in_schema=False)
     guide = render_guide(session.guide)
+    drawing = {
+        "thumb": partial(node_thumb, session.graph),
+        "peek": partial(node_summary, session.graph, separator="\n"),
+        "draw": partial(draw_neighbourhood, pictures=partial(node_picture, session.graph)),
+    }
     # what each annotator has passed of each list, which does not come back to them while the server runs
     passed: defaultdict[tuple[str, str], set[Hashable]] = defaultdict(set)
 
@@ -72,7 +80,7 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
             "guide": guide,
         }
         path = f"web/page/templates/{template or name}.html.j2"
-        return HTMLResponse(render_template(path, **CONSTANTS, **common, **values))
+        return HTMLResponse(render_template(path, **CONSTANTS, **drawing, **common, **values))
 
     def card_page(request: Request, name: str, view: View | None, *, shown: bool, **values: Any) -> HTMLResponse:
         """Render the card of a node with the answer buttons, or a message if there is no node."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, cast
 import h11
 import uvicorn
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -20,7 +21,7 @@ from featprop.web.common.card import find_image, media_type
 from featprop.web.common.palette import class_stylesheet
 from featprop.web.page.api import build_api
 from featprop.web.page.pages import build_pages
-from featprop.web.page.responses import RequestError, add_error_handlers
+from featprop.web.page.responses import add_error_handlers
 from featprop.web.page.security import Guard, Tokens
 from featprop.web.page.session import Session
 from featprop.web.page.views import NodeViews
@@ -70,7 +71,7 @@ def build_application(
     def image(path: str) -> FileResponse:
         found = None if images is None else find_image(images, path)
         if found is None:
-            raise RequestError(404, f"There is no image {path[:100]!r}.", parameter="path", value=path)
+            raise HTTPException(404)
         headers = {"Cache-Control": "private, max-age=3600"}
         return FileResponse(found, media_type=media_type(found), headers=headers)
 

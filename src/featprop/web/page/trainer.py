@@ -149,10 +149,8 @@ class Worker:
     def compute(self, function: Callable[[Graph, Any], Any], graph: Graph, given: Any, until: threading.Event) -> Any:
         """Return ``function(graph, given)``; None if `until` is set before. An error there is a `ModelError` here."""
         try:
-            if self._graph is not graph:
-                self._pipe.send(graph)
-                self._graph = graph
-            self._pipe.send((function, given))
+            self._pipe.send((function, None if self._graph is graph else graph, given))
+            self._graph = graph
             while not until.is_set():
                 if not self._pipe.poll(POLL_INTERVAL_S):
                     continue
@@ -283,11 +281,8 @@ def _serve(pipe: Connection) -> None:
     graph = None
     with contextlib.suppress(EOFError, OSError), progress.listening(report):
         while True:
-            message = pipe.recv()
-            if isinstance(message, Graph):
-                graph = message
-                continue
-            function, given = message
+            function, new_graph, given = pipe.recv()
+            graph = new_graph or graph
             try:
                 answer = ("answer", function(graph, given))
             except Exception as error:  # the server continues with the last ranking

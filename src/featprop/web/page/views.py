@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from featprop.errors import GraphError
 from featprop.graph import UNKNOWN
 from featprop.ids import name_from_text, name_to_text
 from featprop.labels import Annotation
-from featprop.web.common.card import Card, build_card, node_picture, node_summary, node_thumb, node_title
+from featprop.web.common.card import Card, build_card, node_title
 from featprop.web.common.neighbourhood import (
     Neighbourhood,
-    draw_neighbourhood,
     find_neighbourhood,
 )
 from featprop.web.page.fields import DIGEST, MAX_ADDRESS_CHARS, address_digest, node_address
@@ -87,22 +85,6 @@ class NodeViews:
     def title(self, node: Hashable) -> str:
         """Return the title of a node."""
         return node_title(self.session.graph, self.session.position(node))
-
-    def thumb(self, node: Hashable) -> Markup:
-        """Return a small picture of a node; empty without one."""
-        return self.thumb_at(self.session.position(node))
-
-    def thumb_at(self, position: int) -> Markup:
-        """Return a small picture of the node at a position; empty without one."""
-        return node_thumb(self.session.graph, position)
-
-    def peek_at(self, position: int) -> str:
-        """Return the first columns of the node at a position, one per line."""
-        return node_summary(self.session.graph, position, "\n")
-
-    def draw(self, around: Neighbourhood) -> Markup:
-        """Return the drawing of a neighbourhood, with pictures of the nodes if there are any."""
-        return draw_neighbourhood(around, lambda position: node_picture(self.session.graph, position))
 
     def find(self, text: str) -> Hashable:
         """Return the node that a text names, as JSON, literally, or by the digest of a long id."""
