@@ -4,6 +4,7 @@ import asyncio
 import random
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from featprop.web.page.security import Guard, Tokens, allowed_hosts
 from featprop.web.page.server import build_application, make_server
 from featprop.web.page.session import Session
 from featprop.web.page.startup import listen
-from featprop.web.page.trainer import Ranking, Snapshot, compute_ranking
+from featprop.web.page.trainer import NO_RANKING, Ranking, Snapshot, compute_ranking, with_predictions
 
 PORT = 8765
 CLASSES = ("ok", "review", "fraud")
@@ -172,17 +173,16 @@ def give_ranking(page: Any, **shares: list[float]) -> None:
     for node, row in shares.items():
         probabilities[graph.positions([node])] = row
     labelled = graph.positions(labels)
-    page.session.take_ranking(
-        Ranking(
-            nodes=np.arange(20),
-            represents=np.full(20, 3),
-            spares=np.arange(20, graph.n_nodes),
-            classes=("ok", "review", "fraud"),
-            probabilities=probabilities,
-            labelled=labelled,
-            held_out=probabilities[labelled],
-        )
+    ranking = replace(
+        NO_RANKING,
+        nodes=np.arange(20),
+        represents=np.full(20, 3),
+        spares=np.arange(20, graph.n_nodes),
+        classes=("ok", "review", "fraud"),
+        labelled=labelled,
+        held_out=probabilities[labelled],
     )
+    page.session.take_ranking(with_predictions(ranking, graph, probabilities))
 
 
 class Live:

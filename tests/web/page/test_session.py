@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from featprop.labels.agreement import alpha, consensus, find_conflicts
 from featprop.labels.log import ClassEntry
 from featprop.web.page.questions import LEASE_S, Why
 from featprop.web.page.session import MAX_RANKED, Session
-from featprop.web.page.trainer import Ranking, Worker, compute_ranking
+from featprop.web.page.trainer import NO_RANKING, Worker, compute_ranking
 from tests.helpers import raises
 from tests.web.page.conftest import payments
 
@@ -227,14 +228,15 @@ def test_failed_first_ranking_is_an_error(make: Make) -> None:
 
 def test_an_answer_takes_as_many_steps_in_a_long_log() -> None:
     """Steps of SQLite for an answer and the next question, with a few and with many answers in the log."""
-    graph, none = payments(2000), np.arange(0)
+    graph = payments(2000)
 
     def count_steps(count: int) -> int:
         steps: list[int] = []
         with LabelLog() as log:
             log.tell({f"n{place}": "abc"[place % 3] for place in range(count)}, annotator="ada")
             session = Session(graph, log, annotators=["ada", "grace"])
-            session.take_ranking(Ranking(none, np.arange(1600, 1700), np.ones(100, dtype=np.int64), none))
+            ranked = replace(NO_RANKING, nodes=np.arange(1600, 1700), represents=np.ones(100, dtype=np.int64))
+            session.take_ranking(ranked)
             first, _ = session.questions("ada")
             log._connection.set_progress_handler(lambda: steps.append(1), 1)
             session.label("ada", first.node, "a", "k")

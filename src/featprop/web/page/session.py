@@ -377,8 +377,8 @@ class Session:
         doubted = {self.node_at(position): each for position, each in self.ranking.suspects(visible).items()}
         wrong = (node for node in doubted if annotator == self.owner or self.answer(annotator, node) is not None)
         return {
-            "least_certain": self._unanswered(self.ranking.least_certain(), limit),
-            "contradicted": self._unanswered(self.ranking.contradicted(self.graph), limit),
+            "least_certain": self._unanswered(self.ranking.least_certain, limit),
+            "contradicted": self._unanswered(self.ranking.contradicted, limit),
             "wrong_labels": {node: doubted[node] for node in islice(wrong, limit)},
         }
 

@@ -71,6 +71,8 @@ class Ranking:
     nodes: NDArray[np.intp]  # nodes to ask for, most useful first
     represents: NDArray[np.int64]  # number of nodes that each of them represents
     spares: NDArray[np.intp]  # all other nodes to ask for, if the ranking runs out
+    least_certain: NDArray[np.intp]  # all nodes, least certain predictions first; none without a model
+    contradicted: NDArray[np.intp]  # nodes whose predictions the neighbours contradict, strongest contradiction first
     classes: tuple[Hashable, ...] = ()  # classes of the model; empty before there are labels of two classes
     probabilities: NDArray[np.float32] | None = None  # class probabilities, one row per node; None without a model
     held_out: NDArray[np.float32] | None = None  # class probabilities of labelled nodes without their label, if known
@@ -102,20 +104,6 @@ class Ranking:
                 doubted.append((prediction.probabilities[label], node, prediction))
         return {node: prediction for _, node, prediction in sorted(doubted, key=lambda each: each[0])}
 
-    def least_certain(self) -> NDArray[np.intp]:
-        """Return all nodes, least certain predictions first; none without a model."""
-        if self.probabilities is None:
-            return _NONE
-        return np.argsort(-uncertainty(self.probabilities), kind="stable")
-
-    def contradicted(self, graph: Graph) -> NDArray[np.intp]:
-        """Return the nodes whose predictions the neighbours contradict, strongest contradiction first."""
-        if self.probabilities is None:
-            return _NONE
-        scores = contradiction(*neighbour_shares(graph.adjacency, self.probabilities), self.probabilities)
-        order = np.argsort(-scores, kind="stable")
-        return order[scores[order] > 0]
-
     def _prediction(self, shares: NDArray[np.float32]) -> Prediction:
         probabilities: dict[Hashable, float] = dict.fromkeys(self.classes, 0.0)
         for name, share in zip(self.classes, shares.tolist(), strict=True):
@@ -125,7 +113,7 @@ class Ranking:
 
 
 _NONE = np.empty(0, dtype=np.intp)
-NO_RANKING = Ranking(_NONE, _NONE, _NONE, _NONE)
+NO_RANKING = Ranking(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE)
 """What there is before the first training."""
 
 
@@ -306,7 +294,8 @@ def compute_ranking(graph: Graph, snapshot: Snapshot) -> Ranking:
     ranking = replace(NO_RANKING, labelled=labelled)
     if fitted is not None:
         probabilities, held_out = fitted.predict_proba(graph), fitted.held_out_proba_
-        ranking = replace(ranking, classes=fitted.class_names_, probabilities=probabilities, held_out=held_out)
+        ranking = replace(ranking, classes=fitted.class_names_, held_out=held_out)
+        ranking = with_predictions(ranking, graph, probabilities)
     if wanted == 0:
         return ranking
     looks = fitted is not None and strategy_class(DEFAULT_STRATEGY).looks_at_model()
@@ -320,9 +309,24 @@ def compute_ranking(graph: Graph, snapshot: Snapshot) -> Ranking:
         random_state=SEED,
     )
     is_open[picks.positions] = False
-    order = ranking.least_certain()
-    spares = order[is_open[order]] if fitted else _similar(graph, picks.nearest, np.flatnonzero(is_open))
-    return replace(ranking, nodes=picks.positions, represents=picks.represents, spares=spares)
+    spares = (
+        ranking.least_certain[is_open[ranking.least_certain]]
+        if fitted
+        else _similar(graph, picks.nearest, np.flatnonzero(is_open))
+    )
+    return replace(ranking, nodes=picks.positions, represents=picks.represents, spares=spares[is_open[spares]])
+
+
+def with_predictions(ranking: Ranking, graph: Graph, probabilities: NDArray[np.float32]) -> Ranking:
+    """Return a ranking with these class probabilities, and the nodes to review because of them."""
+    against = contradiction(*neighbour_shares(graph.adjacency, probabilities), probabilities)
+    contradicted = np.argsort(-against, kind="stable")
+    return replace(
+        ranking,
+        probabilities=probabilities,
+        least_certain=np.argsort(-uncertainty(probabilities), kind="stable"),
+        contradicted=contradicted[against[contradicted] > 0],
+    )
 
 
 def compute_advice(graph: Graph, labels: Mapping[Hashable, Hashable]) -> Advice | None:
