@@ -58,6 +58,7 @@ GRAPHS = [
         SELECT,
         "graph/edges.csv z0 z1 6 10",
     ),
+    ("mixed line endings", edges("source,target\na,b\r\nb,c\n"), SELECT, "graph/edges.csv LF CRLF"),
     ("empty weight", edges("source,target,weight\na,b,1\nb,c,\nc,d,\n"), SELECT, "graph/edges.csv weight 2 b c"),
 ]
 

@@ -130,8 +130,11 @@ def reading(name: object) -> Iterator[None]:
         reason = re.sub(r"^[A-Z][A-Za-z ]+ Error: (CSV Error on Line: \d+)?", "", str(error)).strip()
         lines = [each for each in reason.split("\n") if each.strip() and not each.startswith("Original Line")]
         where = f", line {int(line[1]):,}" if line else ""
-        text = quote_error(ValueError(lines[0] if lines else reason)).rstrip(".!")
-        raise FileError(f"{name}{where}: {text}.", path=name, row=int(line[1]) - 1 if line else None) from error
+        text, hint = quote_error(ValueError(lines[0] if lines else reason)).rstrip(".!"), ""
+        if "CSV Parser state machine" in text:
+            text, hint = "some lines end in LF and others in CRLF or CR", "Save it with one kind of line ending."
+        row = int(line[1]) - 1 if line else None
+        raise FileError(f"{name}{where}: {text}.", hint=hint, path=name, row=row) from error
 
 
 def quoted(text: str) -> str:

@@ -83,7 +83,7 @@ def find_ends(columns: Sequence[str], name: str, source: str | None, target: str
         return columns[0], columns[1]
     raise FileError(
         f"{name} has no columns that look like the two ends of an edge; it has {shown_columns(columns)}.",
-        hint="Name them with `source` and `target`.",
+        hint="Name them with `source` and `target`; for files, `featprop init` writes them to a graph.toml.",
         path=name,
         parameter="source",
     )
