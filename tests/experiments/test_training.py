@@ -5,13 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from featprop.errors import LabelError
 from featprop.experiments.settings import Spec
 from featprop.experiments.training import train_seeds
 from featprop.graph import Graph
 from featprop.models import GCN, MODELS, NodeClassifier, get_model, register_model
 from tests.graphs import class_graph
-from tests.helpers import raises
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["dense", "sparse"])
@@ -67,8 +65,3 @@ def test_other_models_are_trained_one_seed_at_a_time(graph: Graph, name: str, mo
         alone: NodeClassifier = get_model(name, **({"random_state": seed} if name == "other-gcn" else {}))
         alone.fit(graph, graph.ids[pair], names)
         assert np.array_equal(trained[seed].model.predict_proba(graph), alone.predict_proba(graph))
-
-
-def test_graph_without_labels_is_refused(graph: Graph) -> None:
-    with raises(LabelError):
-        train_seeds(Spec("gcn"), graph.without_labels(), {0: np.arange(4)})

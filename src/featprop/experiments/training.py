@@ -20,7 +20,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from featprop.errors import LabelError
 from featprop.experiments.settings import Spec
 from featprop.graph import Graph
 from featprop.models import GCN, SGC, NodeClassifier, get_model
@@ -70,8 +69,7 @@ def train_seeds(spec: Spec, graph: Graph, pools: Mapping[int, NDArray[np.intp]])
 
 
 def _fit_models(models: Mapping[int, NodeClassifier], graph: Graph, pools: Mapping[int, NDArray[np.intp]]) -> None:
-    if graph.labels is None:
-        raise LabelError("The graph has no labels to learn from.")
+    assert graph.labels is not None
     names = np.array(graph.class_names(), dtype=object)
     batch = []
     for seed, pool in pools.items():
