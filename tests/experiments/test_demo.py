@@ -1,9 +1,7 @@
 """The demonstration: experiments on the digits and their page."""
 
-import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,7 @@ from featprop.experiments.settings import Settings
 from featprop.experiments.summary import Results, Runs
 from featprop.matrix import dense
 from featprop.propagation import coverage
-from tests.helpers import HtmlPage, raises, run_trials_here
+from tests.helpers import HtmlPage, raises, rows_of, run_trials_here
 
 GRAPH = digits()
 
@@ -32,71 +30,56 @@ def trials_here() -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True)
-class Demo:
-    folder: Path
-    summary: str
-
-    @property
-    def page(self) -> str:
-        return (self.folder / "report.html").read_text(encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
-def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """A run with one seed."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of a run with one seed."""
     folder = tmp_path_factory.mktemp("demo") / "new"
-    return Demo(folder, run(folder, seeds=1))
+    run(folder, seeds=1)
+    return folder
 
 
-def test_page_is_well_formed_and_self_contained(demonstration: Demo) -> None:
-    page = HtmlPage(demonstration.page)
+def test_page_is_well_formed_and_self_contained(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    page = HtmlPage(text)
     assert page.open == []
     assert (page.tags.count("svg"), page.tags.count("h1")) == (45, 1)
     assert page.loads == []
     assert not {"script", "link", "iframe", "img"} & set(page.tags)
-    assert "@import" not in demonstration.page
+    assert "@import" not in text
     assert len(page.ids) == len(set(page.ids))
     assert set(page.references) <= set(page.ids)
-    assert len(re.findall(r'<svg viewBox="[^"]*" role="img" aria-label="[^"]{40,}">', demonstration.page)) == 5
+    assert len(re.findall(r'<svg viewBox="[^"]*" role="img" aria-label="[^"]{40,}">', text)) == 5
 
 
-def test_gallery_shows_the_picks_of_the_default_in_order(demonstration: Demo) -> None:
+def test_gallery_shows_the_picks_of_the_default_in_order(folder: Path) -> None:
     [line] = [
         line
-        for line in read_results(demonstration.folder / "results")
+        for line in read_results(folder / "results")
         if (line.strategy, line.budget, line.protocol) == ("featprop-diffused", 40, "unlabelled")
     ]
     positions = GRAPH.positions(line.nodes)
     names = np.array(GRAPH.class_names())[positions]
     counts = np.bincount(coverage(GRAPH, positions).nearest, minlength=40)
-    tiles = re.findall(r'aria-label="Pick (\d+), [^"]*(\d)".*?class="count">(\d+) node', demonstration.page)
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    tiles = re.findall(r'aria-label="Pick (\d+), [^"]*(\d)".*?class="count">(\d+) node', text)
     assert [tuple(map(int, tile)) for tile in tiles] == list(zip(range(1, 41), names, counts, strict=True))
     assert line.nodes[:10] == tuple(select(GRAPH, 10).nodes.tolist())
 
 
-def test_outputs_are_the_page_the_graph_its_labels_and_the_results(demonstration: Demo) -> None:
-    written = {str(path.relative_to(demonstration.folder)) for path in demonstration.folder.rglob("*")}
-    graph_files = {"graph", "graph/nodes.csv", "graph/edges.csv", "graph-labels.csv"}
-    assert written - {"results/.lock", "results", "report.html"} == {
-        *graph_files,
-        "results/digits.jsonl",
-        "results/datasets.json",
-    }
-    again = fp.read_graph(demonstration.folder / "graph")
+def test_graph_folder_holds_the_digits_without_their_labels(folder: Path) -> None:
+    again = fp.read_graph(folder / "graph")
     assert (GRAPH.adjacency != again.adjacency).nnz == 0
     assert np.array_equal(dense(GRAPH.features), dense(again.features))
     assert again.labels is None
-    with (demonstration.folder / "graph-labels.csv").open(encoding="utf-8", newline="") as file:
-        rows = {int(row["id"]): int(row["label"]) for row in csv.DictReader(file)}
-    assert rows == dict(zip(GRAPH.ids.tolist(), GRAPH.class_names(), strict=True))
+    rows = [(int(row["id"]), int(row["label"])) for row in rows_of(folder / "graph-labels.csv")]
+    assert rows == list(zip(GRAPH.ids.tolist(), GRAPH.class_names(), strict=True))
 
 
-def test_readme_shows_the_scores_of_the_default_and_of_random_selection(demonstration: Demo, tmp_path: Path) -> None:
+def test_readme_shows_the_scores_of_the_default_and_of_random_selection(folder: Path, tmp_path: Path) -> None:
     """Without the network of the paper, which differs between processors; the default is the same for every seed."""
     random = METHODS["random"]
     runner.run([Settings(["digits"], [random.strategy], models=[random.model], budgets=BUDGETS)], tmp_path)
-    lines = [*read_results(tmp_path), *read_results(demonstration.folder / "results")]
+    lines = [*read_results(tmp_path), *read_results(folder / "results")]
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     block = readme.partition("writes `demo/report.html` and prints:\n\n```\n")[2].partition("```")[0]
     table = [re.findall(r"(\d+\.\d)(?: ± (\d+\.\d))?", row) for row in block.splitlines() if re.match(r" +\d", row)]
@@ -125,8 +108,8 @@ def test_table_has_mean_and_standard_deviation_by_budget() -> None:
     ]
 
 
-def test_missing_results_are_an_error(demonstration: Demo) -> None:
-    lines = read_results(demonstration.folder / "results")
+def test_missing_results_are_an_error(folder: Path) -> None:
+    lines = read_results(folder / "results")
     with raises(FeatpropError):
         Demonstration(GRAPH, Results(line for line in lines if line.strategy != "random"))
 
