@@ -64,7 +64,7 @@ def run_case(case: Case, seeds: Path, folder: Path) -> bool:
     assert code in (0, 2), f"exit code {code}"
     assert "Traceback (most recent call last)" not in output, f"a traceback: {output[-300:]}"
     is_answer = code == 0
-    if not is_answer and not any(line.startswith("Usage: ") for line in lines):
+    if not is_answer and not any(line.startswith("╭─ Error") for line in lines):  # the box of a usage error
         errors = [line for line in lines if line.startswith("Error: ")]
         assert len(errors) == 1, f"not one message: {errors}"
         assert errors == lines[-1:], f"not the message at the end: {lines[-1]}"
