@@ -1,4 +1,4 @@
-"""Time, memory and loss of featprop next to what each is compared with: one table, kept in docs/performance.md.
+"""Time, memory and loss of featprop and of the programs it is compared with: one table, kept in docs/performance.md.
 
     python benchmarks/performance.py [--only ROW ...] [--large] [--more] [--authors FOLDER] [--graphs FOLDER]
 

@@ -28,8 +28,7 @@ GraphPath = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="A graph.toml, a folder with nodes.* and edges.*, a graph file (GraphML, GEXF, GML, edge list, .npz, …), "
-        "a database with the tables nodes and edges, a converted graph or its address such as s3://bucket/graph, "
-        "or the name of a data set such as cora.",
+        "a database with the tables nodes and edges, a converted graph, or the name of a data set such as cora.",
         show_default=False,
     ),
 ]
