@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from featprop.errors import LabelError, ParameterError
 from featprop.graph import Graph
-from featprop.labels import Imported, LabelLog, export_labels, import_labels, label_studio, label_studio_config
+from featprop.labels import Imported, LabelLog, export_labels, import_labels, label_studio_config
 from tests.helpers import raises
 
 
@@ -99,13 +99,11 @@ def test_the_configuration_by_hand(line: Graph) -> None:
     log.tell({"a": "up"})
     more = ElementTree.fromstring(label_studio_config(log, line, ["down"]))
     assert [each.get("value") for each in more.iter("Choice")] == ["down", "up"]
-
-
-def test_classes_that_no_configuration_can_hold() -> None:
     with raises(ParameterError):
         label_studio_config(LabelLog())
-    with raises(LabelError):
-        label_studio.write_configuration([1, "1"])
+    log.tell({"b": 1, "c": "1"})
+    with raises(LabelError, value="1"):
+        label_studio_config(log)
 
 
 def test_results_as_they_come(tmp_path: Path) -> None:
