@@ -167,9 +167,10 @@ def browser(page: Page) -> Caller:
 
 
 def give_ranking(page: Any, **shares: list[float]) -> None:
-    """Give the session a model that is sure of ok, except for these nodes."""
+    """Give the session a model that is sure of ok, except for these nodes and some far away that are surely fraud."""
     graph, labels = page.session.graph, page.session.log.labels()
     probabilities = np.tile(np.array([0.8, 0.1, 0.1], dtype=np.float32), (graph.n_nodes, 1))
+    probabilities[32::3] = [0.1, 0.1, 0.8]
     for node, row in shares.items():
         probabilities[graph.positions([node])] = row
     labelled = graph.positions(labels)

@@ -309,11 +309,7 @@ def compute_ranking(graph: Graph, snapshot: Snapshot) -> Ranking:
         random_state=SEED,
     )
     is_open[picks.positions] = False
-    spares = (
-        ranking.least_certain[is_open[ranking.least_certain]]
-        if fitted
-        else _similar(graph, picks.nearest, np.flatnonzero(is_open))
-    )
+    spares = ranking.least_certain if fitted else _similar(graph, picks.nearest, np.flatnonzero(is_open))
     return replace(ranking, nodes=picks.positions, represents=picks.represents, spares=spares[is_open[spares]])
 
 
