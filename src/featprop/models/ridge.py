@@ -163,18 +163,15 @@ class GraphRidge(NodeClassifier):
         if self.features != "auto" or len(self.labelled_) < MIN_LABELS_TO_EXPLAIN:
             return None
         own, edges = (self.weights_.get(name, 0.0) for name in ("own", STRUCTURE))
-        smoothed = 1 - own - edges
-        if own >= MIN_WEIGHT_TO_CLAIM:
-            finding, source = "Neighbours carry little signal here", f"each node's own features (weight {own:.2f})"
-        elif edges >= MIN_WEIGHT_TO_CLAIM:
-            finding, source = "Features carry little signal here", f"the edges alone (weight {edges:.2f})"
-        elif smoothed >= MIN_WEIGHT_TO_CLAIM:
-            finding = "Neighbours are informative"
-            source = f"features smoothed over the graph (weight {smoothed:.2f})"
-        else:
-            finding = "The evidence is mixed"
-            source = f"each node's own features (weight {own:.2f}) and on the graph (weight {1 - own:.2f})"
-        return f"{finding}: predictions rely on {source}."
+        parts = [
+            (own, "each node's own features", "Neighbours carry little signal here"),
+            (edges, "the edges alone", "Features carry little signal here"),
+            (1 - own - edges, "features smoothed over the graph", "Neighbours are informative"),
+        ]
+        clear = [part for part in parts if part[0] >= MIN_WEIGHT_TO_CLAIM]
+        finding = clear[0][2] if clear else "The evidence is mixed"
+        sources = [f"{source} (weight {weight:.2f})" for weight, source, _ in clear or parts if weight >= MIN_WEIGHT]
+        return f"{finding}: predictions rely on {' and on '.join(sources)}."
 
     def state_dict(self) -> dict[str, NDArray[Any]]:
         """Return coefficients, weights, temperatures, the feature space, and held-out probabilities."""
