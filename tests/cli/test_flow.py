@@ -48,7 +48,7 @@ def test_from_a_graph_to_predictions_and_on(run: Run, groups: Path) -> None:
     fill("picks.csv", CLASS_OF.__getitem__)
     result = ok(run("train", "graph", "--labels", "picks.csv"))
     assert (
-        result.stdout == "Trained on 2 labels of 2 classes: 1 left, 1 right.\nWrote the model to model.safetensors.\n"
+        result.stdout == "Trained on 2 labels of 2 classes: left (1), right (1).\nWrote the model to model.safetensors.\n"
     )
 
     result = ok(run("predict", "graph"))

@@ -34,7 +34,7 @@ def test_named_classes(run: Run, shop: Path) -> None:
         assert_refused(run(*command, "--classes", "fraud,OK"), "'frued' 12 fraud")
     assert "'frued' at node 12" in ok(run(*TRAIN)).stderr
     result = ok(run(*TRAIN, "--force", "--classes", "fraud, OK", "--classes", "frued"))
-    assert result.stdout.startswith("Trained on 7 labels of 3 classes: 4 OK, 2 fraud, 1 frued.\n")
+    assert result.stdout.startswith("Trained on 7 labels of 3 classes: OK (4), fraud (2), frued (1).\n")
 
 
 def test_an_existing_output_needs_force(run: Run, shop: Path) -> None:

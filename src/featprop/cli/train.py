@@ -54,7 +54,7 @@ def train(
             score = score_audit(whole, fitted, known.audited, known.audit) if known.audited else None
         save_model(fitted, out, force=force)
     counts = Counter(known.values())
-    listed = ", ".join(f"{counts[name]:,} {name}" for name in fitted.class_names_)
+    listed = ", ".join(f"{name} ({counts[name]:,})" for name in fitted.class_names_)
     typer.echo(f"Trained on {len(known):,} labels of {len(fitted.class_names_)} classes: {listed}.")
     for line in (fitted.evidence(), score):
         if line is not None:
