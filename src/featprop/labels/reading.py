@@ -159,7 +159,7 @@ def _read_log(path: Path, graph: Graph) -> Rows:
         counting, drawn, asked = log.consensus(), log.audit(), log.asked()
     if counting.ties:
         ties = first_five(list(counting.ties))
-        logger.warning("%s: as many people say one thing as another for %s", path, ties)
+        logger.warning("%s: tied votes, which no model learns from: %s", path, ties)
     source = str(path)
     answers = [Annotation(node, label, source=source) for node, label in counting.sure.items()]
     skips = [Annotation(node, None, Kind.SKIP, source=source, text=why) for node, why in counting.skips.items()]
