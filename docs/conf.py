@@ -56,6 +56,9 @@ html_theme_options = {
 
 
 ARRAY = re.compile(r"ndarray\[tuple\[[^\]]*\], [\w.~]*dtype\[[^\]]*\]\]")
+ARRAY_LIKE = re.compile(
+    r"_Buffer \| _SupportsArray[^|]*\| _NestedSequence[^|]*\| (?:\w+ \| )+_NestedSequence\[[\w| ]+\]"
+)
 ANNOTATED = re.compile(r"Annotated\[([^\[\],]+(?:\[[^\]]*\])?), [^\]]*\]")
 
 
@@ -65,7 +68,9 @@ def short_signature(_: Sphinx, kind: str, __: str, thing: Any, ___: Any, given: 
         needed = [each for each in dataclasses.fields(thing) if each.default is each.default_factory]
         if needed:
             return "", None
-    return tuple(text and ANNOTATED.sub(r"\1", ARRAY.sub("ndarray", text)) for text in (given, back))
+    for pattern, short in (ARRAY, "ndarray"), (ARRAY_LIKE, "ArrayLike"), (ANNOTATED, r"\1"):
+        given, back = (text and pattern.sub(short, text) for text in (given, back))
+    return given, back
 
 
 def setup(sphinx: Sphinx) -> None:
