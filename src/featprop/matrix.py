@@ -37,10 +37,16 @@ def read_only(matrix: Any) -> Any:
         return view
     if not matrix.has_canonical_format:
         matrix.sum_duplicates()
-    locked = sp.csr_array(matrix.shape, dtype=matrix.dtype)
-    locked.data, locked.indices, locked.indptr = map(read_only, (matrix.data, matrix.indices, matrix.indptr))
-    locked.has_sorted_indices = locked.has_canonical_format = True
-    return locked
+    indptr, indices, data = map(read_only, (matrix.indptr, matrix.indices, matrix.data))
+    return csr_of(indptr, indices, data, matrix.shape[1])
+
+
+def csr_of(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], columns: int) -> sp.csr_array:
+    """Return the CSR matrix of arrays in canonical format, which are not checked."""
+    matrix = sp.csr_array((len(indptr) - 1, columns), dtype=np.float32)
+    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
 
 
 def checked_csr(data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> sp.csr_array:

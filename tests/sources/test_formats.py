@@ -5,6 +5,7 @@ import io
 import json
 import sqlite3
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -171,55 +172,40 @@ def test_tables_of_every_kind_open(kind: str, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------- graph files
 
 
-def networkx_file(place, name, write):
-    write(a_networkx_graph(), place / name)
+def written(place, name, content):
+    """Write a file: text, JSON, or what a function writes to a path."""
+    if callable(content):
+        content(place / name)
+    else:
+        (place / name).write_text(content if isinstance(content, str) else json.dumps(content))
     return place / name
 
 
-def json_file(place, content):
-    return lines(place, json.dumps(content), "g.json")
-
-
-def graphml(place):
-    return networkx_file(place, "g.graphml", nx.write_graphml)
-
-
-def zipped_graphml(place):
-    (place / "g.graphml.gz").write_bytes(gzip.compress(graphml(place).read_bytes()))
-    return place / "g.graphml.gz"
+def with_networkx(write):
+    return lambda path: write(a_networkx_graph(), path)
 
 
 ATTRIBUTED = {
-    "graphml": graphml,
-    "graphml.gz": zipped_graphml,
-    "gexf": lambda place: networkx_file(place, "g.gexf", nx.write_gexf),
-    "gml": lambda place: networkx_file(place, "g.gml", nx.write_gml),
-    "node-link": lambda place: json_file(place, node_link(a_networkx_graph())),
-    "cytoscape": lambda place: json_file(place, nx.cytoscape_data(a_networkx_graph())),
+    "graphml": ("g.graphml", with_networkx(nx.write_graphml)),
+    "graphml.gz": ("g.graphml.gz", with_networkx(nx.write_graphml)),
+    "gexf": ("g.gexf", with_networkx(nx.write_gexf)),
+    "gml": ("g.gml", with_networkx(nx.write_gml)),
+    "node-link": ("g.json", node_link(a_networkx_graph())),
+    "cytoscape": ("g.json", nx.cytoscape_data(a_networkx_graph())),
 }
 
 
 @pytest.mark.parametrize("kind", ATTRIBUTED)
 def test_graph_files_with_attributes_open_and_drawing_coordinates_are_not_features(kind: str, tmp_path: Path) -> None:
-    graph = fp.read_graph(ATTRIBUTED[kind](tmp_path))
+    graph = fp.read_graph(written(tmp_path, *ATTRIBUTED[kind]))
     check_named(graph)
     assert graph.preprocessor is not None
     assert not {"x", "y"} & set(graph.preprocessor.column_names)
     assert {"age", "city"} <= set(graph.preprocessor.column_names)
 
 
-def lines(place, text: str, name: str = "g.txt"):
-    (place / name).write_text(text)
-    return place / name
-
-
 def pairs(form: str, start: str = "") -> str:
     return start + "".join(form.format(a, b) for a, b in PAIRS)
-
-
-def compressed_list(place):
-    (place / "g.txt.gz").write_bytes(gzip.compress(pairs("{} {}\n").encode()))
-    return place / "g.txt.gz"
 
 
 D3 = {
@@ -231,69 +217,55 @@ D3_DRAWN = {
     "links": [{"source": {"id": a}, "target": {"id": b}} for a, b in PAIRS],
 }
 BARE = {
-    "spaces": lambda place: lines(place, pairs("{} {}\n", "# SNAP\n# From To\n")),
-    "percents": lambda place: lines(place, pairs("{}\t{}\n", "% sym unweighted\n"), "g.edges"),
-    "ragged spaces": lambda place: lines(place, pairs(" {}   {} \n"), "g.edgelist"),
-    "commas": lambda place: lines(place, pairs("{},{}\n")),
-    "gzip": compressed_list,
-    "header below comments": lambda place: lines(place, "\n" + EDGES.replace(",", "\t")),
-    "edges alone": lambda place: lines(place, EDGES, "edges.csv"),
-    "networkx edge list": lambda place: networkx_file(place, "g.edgelist", nx.write_edgelist),
-    "adjacency list": lambda place: networkx_file(place, "g.adjlist", nx.write_adjlist),
-    "pajek": lambda place: networkx_file(place, "g.net", lambda _, path: nx.write_pajek(nx.Graph(PAIRS), path)),
-    "d3": lambda place: json_file(place, D3),
-    "d3 after drawing": lambda place: json_file(place, D3_DRAWN),
+    "spaces": ("g.txt", pairs("{} {}\n", "# SNAP\n# From To\n")),
+    "percents": ("g.edges", pairs("{}\t{}\n", "% sym unweighted\n")),
+    "ragged spaces": ("g.edgelist", pairs(" {}   {} \n")),
+    "commas": ("g.txt", pairs("{},{}\n")),
+    "gzip": ("g.txt.gz", lambda path: path.write_bytes(gzip.compress(pairs("{} {}\n").encode()))),
+    "header below comments": ("g.txt", "\n" + EDGES.replace(",", "\t")),
+    "edges alone": ("edges.csv", EDGES),
+    "networkx edge list": ("g.edgelist", with_networkx(nx.write_edgelist)),
+    "adjacency list": ("g.adjlist", with_networkx(nx.write_adjlist)),
+    "pajek": ("g.net", lambda path: nx.write_pajek(nx.Graph(PAIRS), path)),
+    "d3": ("g.json", D3),
+    "d3 after drawing": ("g.json", D3_DRAWN),
 }
 
 
 @pytest.mark.parametrize("kind", BARE)
 def test_graph_files_without_attributes_open_with_structural_features(kind: str, tmp_path: Path) -> None:
-    graph = fp.read_graph(BARE[kind](tmp_path))
+    graph = fp.read_graph(written(tmp_path, *BARE[kind]))
     check_named(graph)
     assert graph.feature_names is not None
     assert graph.feature_names[-1] == "degree"
 
 
-def array_file(place, name, write):
-    write(place / name)
-    return place / name
-
-
-def pyg_file(place):
+def save_tensors(path, *, as_data):
     torch = pytest.importorskip("torch")
-    data = pytest.importorskip("torch_geometric.data").Data
-    edges, classes = torch.tensor(numbered_pairs()).T, torch.tensor([0, 1, 0, 1, 0])
-    return array_file(place, "g.pt", lambda path: torch.save(data(x=torch.eye(5), edge_index=edges, y=classes), path))
-
-
-def tensors(place):
-    torch = pytest.importorskip("torch")
-    content = {"x": torch.eye(5), "edge_index": torch.tensor(numbered_pairs()).T}
-    return array_file(place, "g.pt", lambda path: torch.save(content, path))
+    content = {"x": torch.eye(5), "edge_index": torch.tensor(numbered_pairs()).T, "y": torch.tensor([0, 1, 0, 1, 0])}
+    torch.save(pytest.importorskip("torch_geometric.data").Data(**content) if as_data else content, path)
 
 
 ARRAYS = {
-    "matrix market": lambda place: array_file(place, "g.mtx", lambda path: mmwrite(path, an_adjacency())),
-    "scipy csr": lambda place: array_file(place, "g.npz", lambda path: sp.save_npz(path, an_adjacency())),
-    "scipy coo": lambda place: array_file(place, "g.npz", lambda path: sp.save_npz(path, an_adjacency().tocoo())),
-    "npz": lambda place: array_file(
-        place, "g.npz", lambda path: np.savez(path, edge_index=np.array(numbered_pairs()).T, x=np.eye(5))
-    ),
-    "pyg": pyg_file,
-    "tensors": tensors,
+    "matrix market": ("g.mtx", lambda path: mmwrite(path, an_adjacency())),
+    "scipy csr": ("g.npz", lambda path: sp.save_npz(path, an_adjacency())),
+    "scipy coo": ("g.npz", lambda path: sp.save_npz(path, an_adjacency().tocoo())),
+    "npz": ("g.npz", lambda path: np.savez(path, edge_index=np.array(numbered_pairs()).T, x=np.eye(5))),
+    "pyg": ("g.pt", partial(save_tensors, as_data=True)),
+    "tensors": ("g.pt", partial(save_tensors, as_data=False)),
 }
 
 
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_files_of_arrays_open(kind: str, tmp_path: Path) -> None:
-    check_numbered(fp.read_graph(ARRAYS[kind](tmp_path)))
+    check_numbered(fp.read_graph(written(tmp_path, *ARRAYS[kind])))
 
 
 # ----------------------------------------------------------------------------------------- details
 
 
 def test_weights_of_edge_lists_are_read(tmp_path: Path) -> None:
-    graph = fp.read_graph(lines(tmp_path, "1 2 0.5\n2 3 1.5\n"))
+    graph = fp.read_graph(written(tmp_path, "g.txt", "1 2 0.5\n2 3 1.5\n"))
     assert graph.ids.tolist() == [1, 2, 3]
     assert graph.adjacency.toarray()[0, 1] == pytest.approx(0.5)
     assert graph.weight_scale == pytest.approx(1.0)
@@ -316,9 +288,9 @@ def test_other_files_are_refused_with_a_way_in(suffix: str, tmp_path: Path) -> N
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("make", [*ATTRIBUTED.values(), *ARRAYS.values(), workbook, parquet])
-def test_a_damaged_file_is_one_clear_error(make, tmp_path: Path) -> None:
-    place = make(tmp_path)
+@pytest.mark.parametrize("made", [*ATTRIBUTED.values(), *ARRAYS.values(), workbook, parquet])
+def test_a_damaged_file_is_one_clear_error(made, tmp_path: Path) -> None:
+    place = made(tmp_path) if callable(made) else written(tmp_path, *made)
     file = place if place.is_file() else place / "nodes.parquet"
     content = file.read_bytes()
     for damaged in (content[: len(content) // 2], b"", content[:20] + b"\xff" * 20 + content[40:], b"\x00" * 100):
@@ -358,7 +330,7 @@ def test_bad_content_is_one_clear_error(name: str, content: str, tmp_path: Path)
 
 
 def test_a_path_that_is_missing_suggests_a_similar_one(tmp_path: Path) -> None:
-    lines(tmp_path, "a b\n")
+    written(tmp_path, "g.txt", "a b\n")
     with pytest.raises(FileError) as caught:
         fp.read_graph(tmp_path / "h.txt")
     assert "g.txt" in caught.value.hint

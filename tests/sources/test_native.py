@@ -124,13 +124,9 @@ def write(name, text):
     return lambda folder: (folder / name).write_text(text)
 
 
-def ids_of(names):
+def ids_of(names, kind=None):
     def damage(folder):
-        column = pa.array(names)
-        if pa.types.is_binary(column.type):
-            column = column.cast(pa.large_binary()).view(pa.large_string())
-        elif pa.types.is_string(column.type):
-            column = column.cast(pa.large_string())
+        column = pa.array(names, kind)
         with pa.ipc.new_file(folder / "ids.arrow", pa.schema({"ids": column.type})) as writer:
             writer.write_batch(pa.record_batch([column], ["ids"]))
 
@@ -140,11 +136,6 @@ def ids_of(names):
 def shorten(folder):
     path = folder / "labels.npy"
     path.write_bytes(path.read_bytes()[:-4])
-
-
-def lengthen_header(folder):
-    content = (folder / "labels.npy").read_bytes()
-    (folder / "labels.npy").write_bytes(content.replace(b"(4,)", b"(4611686018427387904, 2)"))
 
 
 @pytest.mark.parametrize(
@@ -161,11 +152,10 @@ def lengthen_header(folder):
         put("features.data", 1, np.nan),
         put("labels", 1, 2),
         put("labels", 1, -2),
-        ids_of(["a", "b", "c"]),
-        ids_of(["a", "b", None, "d"]),
+        ids_of(["a", "b", "c"], pa.large_string()),
+        ids_of(["a", "b", None, "d"], pa.large_string()),
         ids_of([1, 2, 3, 4]),
-        ids_of(["a", "b", "a", "d"]),
-        ids_of([b"a", b"b", b"\xff", b"d"]),
+        ids_of(["a", "b", "a", "d"], pa.large_string()),
         save("labels", np.zeros(4, ">i8")),
         save("labels", np.zeros(3, np.int64)),
         save("labels", np.array([{}, {}, {}, {}], dtype=object)),
@@ -176,7 +166,6 @@ def lengthen_header(folder):
         write("graph.json", '{"format": "featprop graph", "version": 9}'),
         lambda folder: (folder / "adjacency.data.npy").unlink(),
         shorten,
-        lengthen_header,
     ],
 )
 def test_a_damaged_folder_is_one_clear_error(damage, tmp_path):

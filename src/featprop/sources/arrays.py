@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from featprop.matrix import Features, as_dense, is_sparse_smaller, non_zeros
+from featprop.matrix import Features, as_dense, csr_of, is_sparse_smaller, non_zeros
 
 HEADER_BYTES = 128
 Entries: TypeAlias = "tuple[NDArray[Any], NDArray[Any], NDArray[np.float32] | None]"
@@ -123,14 +123,6 @@ def write_features(folder: Path | None, blocks: Iterator[Features], rows: int, c
             data.append(matrix.data)
             lengths.append(np.diff(matrix.indptr))
     return _store_csr(folder, "features", np.concatenate(lengths).astype(kind), indices, data, columns)
-
-
-def csr_of(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[Any], columns: int) -> sp.csr_array:
-    """Return the CSR matrix of arrays in canonical format, which are not checked."""
-    matrix = sp.csr_array((len(indptr) - 1, columns), dtype=np.float32)
-    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
 
 
 def _store_csr(

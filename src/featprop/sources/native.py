@@ -36,9 +36,8 @@ from featprop.features import TablePreprocessor
 from featprop.files import replacing_file, replacing_folder, restore_interrupted
 from featprop.graph import UNKNOWN, Graph
 from featprop.ids import as_array, from_jsonable, name_from_text, name_to_text, to_jsonable
-from featprop.matrix import Features, checked_csr
+from featprop.matrix import Features, checked_csr, csr_of
 from featprop.progress import tracked
-from featprop.sources.arrays import csr_of
 
 DESCRIPTION = "graph.json"
 FORMAT = "featprop graph"
