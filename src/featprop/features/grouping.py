@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from featprop.features.encoders import is_heavy_tailed, robust_scale
 from featprop.features.parsing import read_numbers
-from featprop.features.profile import Inference, Kind, Reason
+from featprop.features.profile import Kind, Reason
 
 MIN_NUMBERED_COLUMNS = 8
 MIN_BAG_COLUMNS = 50
@@ -34,20 +34,20 @@ class Spread(NamedTuple):
 
 
 def find_groups(
-    kinds: Mapping[str, Inference], columns: Mapping[str, pa.Array], decimal: str | None
+    found: Mapping[str, Kind | Reason], columns: Mapping[str, pa.Array], decimal: str | None
 ) -> list[tuple[str, ...]]:
-    """Return the columns that are parts of one thing.
+    """Return the columns that are parts of one thing, of those for which `infer_kind` found something.
 
     These are numeric columns without missing values that share a name with numbers at its end (``w_0``, ``w_1``, …), if
     their distributions are alike, and many numeric columns of mostly zeros and nothing below zero: counted words.
     """
     spreads: dict[str, Spread] = {}
     numbered: dict[str, list[str]] = {}
-    for name, (kind, reason) in kinds.items():
-        if kind not in (Kind.NUMBER, Kind.FLAG) and reason != Reason.CONSTANT:
+    for name, kind in found.items():
+        if kind not in (Kind.NUMBER, Kind.FLAG, Reason.CONSTANT):
             continue
         numbers = read_numbers(columns[name], decimal or ".")
-        if reason == Reason.REQUESTED or np.isnan(numbers).any():
+        if np.isnan(numbers).any():
             continue
         spreads[name] = _measure_spread(numbers)
         if match := re.fullmatch(r"(.*?[^0-9]?)\[?[0-9]+\]?", name):

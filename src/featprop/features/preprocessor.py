@@ -42,13 +42,11 @@ from featprop.features.parsing import (
     read_numbers,
     sample,
 )
-from featprop.features.profile import MIN_MISSING_SHARE, Inference, Kind, Reason, describe_values, infer_kind
+from featprop.features.profile import MIN_MISSING_SHARE, Kind, Reason, describe_values, infer_kind
 from featprop.features.wide_encoders import ENCODERS, UNCHANGED_KINDS
 from featprop.matrix import Features, side_by_side
 
 log = logging.getLogger(__name__)
-
-MAX_VARIANCE_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -168,19 +166,17 @@ class TablePreprocessor:
         requested = _requested_kinds(table.column_names, kinds or {}, ignore)
         columns = {name: plain_array(table.column(name)) for name in table.column_names}
         decimal = decimal or _find_decimal_hint([values for name, values in columns.items() if name not in requested])
-        inferences = {
-            name: Inference(requested[name], Reason.REQUESTED)
-            if name in requested
-            else infer_kind(name, values, decimal)
-            for name, values in columns.items()
+        inferred = {
+            name: infer_kind(name, values, decimal) for name, values in columns.items() if name not in requested
         }
-        members = {name: names for names in find_groups(inferences, columns, decimal) for name in names}
+        members = {name: names for names in find_groups(inferred, columns, decimal) for name in names}
         parts = list(dict.fromkeys(members.get(name, (name,)) for name in columns))
         profiles = []
         for names in parts:
             arrays = [columns[name] for name in names]
-            inference = inferences[names[0]] if len(names) == 1 else Inference(Kind.GROUP)
-            profiles.append(_fit_columns(names, arrays, inference, FitOptions(decimal, vocabulary)))
+            kind = Kind.GROUP if len(names) > 1 else requested.get(names[0]) or inferred[names[0]]
+            is_requested = names[0] in requested
+            profiles.append(_fit_columns(names, arrays, kind, is_requested, FitOptions(decimal, vocabulary)))
         found = cls(tuple(profiles))
         return cls(tuple(replace(each, scale=1.0) for each in profiles)) if found.keeps_numbers else found
 
@@ -319,33 +315,32 @@ def _find_decimal_hint(columns: Iterable[pa.Array]) -> str | None:
 
 
 def _fit_columns(
-    columns: tuple[str, ...], arrays: list[pa.Array], inference: Inference, options: FitOptions
+    columns: tuple[str, ...], arrays: list[pa.Array], kind: Kind | Reason, is_requested: bool, options: FitOptions
 ) -> ColumnProfile:
     """Learn how a column, or a group of columns, becomes features; it is ignored if nothing can be learned."""
-    kind, reason = inference
     is_group = kind == Kind.GROUP
+    reason = kind if isinstance(kind, Reason) else Reason.REQUESTED if is_requested else Reason.DETECTED
     values = pa.StructArray.from_arrays(arrays, list(columns)) if is_group else arrays[0]
     examples = f"{len(columns):,} columns of numbers" if is_group else describe_values(values)
     ignored = ColumnProfile(columns, IgnoredColumn(), reason, _share(~has_value(values)), examples)
-    if kind == Kind.IGNORED:
+    if isinstance(kind, Reason) or kind == Kind.IGNORED:
         return ignored
     try:
         encoder = ENCODERS[kind].fit(values, options)
-        rows = sample(values, MAX_VARIANCE_ROWS)
-        matrix, missing = encoder.transform(rows)
-        known = has_value(rows)
+        matrix, missing = encoder.transform(values)
+        known = has_value(values)
         if not is_most(int(np.count_nonzero(known & ~missing)), int(np.count_nonzero(known))):
             raise UnusableColumnError(Reason.UNREADABLE)
         found = ColumnProfile(columns, encoder, reason, _share(missing), examples)
         if encoder.missing_value > 0 and found.missing >= MIN_MISSING_SHARE:
             found = replace(found, marks_missing=True)
-            matrix, _ = found.transform(rows)
+            matrix, _ = found.transform(values)
         variances = _measure_variances(matrix)
         if encoder.missing_value > 0 and not variances.any():
             raise UnusableColumnError(Reason.CONSTANT)
         return replace(found, scale=_find_scale(encoder, variances))
     except UnusableColumnError as error:
-        if reason == Reason.REQUESTED:
+        if is_requested:
             message = f"Column {columns[0]!r} cannot be used as {kind}: {error}."
             raise GraphError(message, column=columns[0], value=str(kind)) from error
         return replace(ignored, reason=error.args[0])

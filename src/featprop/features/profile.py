@@ -18,7 +18,6 @@ from __future__ import annotations
 import logging
 import re
 from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -106,41 +105,29 @@ class Reason(StrEnum):
     NO_COMMON_WORDS = "no informative words"
 
 
-class Inference(NamedTuple):
-    """Kind of a column, and why."""
-
-    kind: Kind
-    reason: Reason = Reason.DETECTED
-
-
-def ignored(reason: Reason) -> Inference:
-    """Return the inference that a column is not used."""
-    return Inference(Kind.IGNORED, reason)
-
-
-def infer_kind(name: str, values: pa.Array, decimal: str | None = None) -> Inference:
-    """Decide what a column from `plain_array` is, and warn if its values allow two readings.
+def infer_kind(name: str, values: pa.Array, decimal: str | None = None) -> Kind | Reason:
+    """Return what a column from `plain_array` is, or why it is not used; warn if its values allow two readings.
 
     The mark `decimal` is for text whose values do not show it.
     """
     kind = values.type
     if INDEX_NAMES.fullmatch(name):
-        return ignored(Reason.INDEX)
+        return Reason.INDEX
     if values.null_count == len(values):
-        return ignored(Reason.EMPTY)
+        return Reason.EMPTY
     if pa.types.is_string(kind):
         return _infer_from_text(name, values, decimal)
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         is_constant = pc.count_distinct(values).as_py() < 2
-        return ignored(Reason.CONSTANT) if is_constant else Inference(Kind.DATE)
+        return Reason.CONSTANT if is_constant else Kind.DATE
     if pa.types.is_map(kind):
-        return Inference(Kind.ITEMS)
+        return Kind.ITEMS
     if holds_numbers(kind):
         return _infer_from_numbers(name, values, decimal)
-    return _infer_from_lists(read_lists(values)) or ignored(Reason.UNSUPPORTED_TYPE)
+    return _infer_from_lists(read_lists(values)) or Reason.UNSUPPORTED_TYPE
 
 
-def _infer_from_lists(lists: pa.Array) -> Inference | None:
+def _infer_from_lists(lists: pa.Array) -> Kind | Reason | None:
     """Decide what a column of lists is; None if there are no lists."""
     lengths = pc.mode(pc.list_value_length(lists))
     if not len(lengths):
@@ -148,51 +135,51 @@ def _infer_from_lists(lists: pa.Array) -> Inference | None:
     is_numeric = pa.types.is_floating(lists.type.value_type)
     is_even = is_most(lengths[0]["count"].as_py(), len(lists) - lists.null_count)
     if is_numeric and is_even and lengths[0]["mode"].as_py():
-        return Inference(Kind.VECTOR)
+        return Kind.VECTOR
     items = pc.list_flatten(lists)
     if not len(items):
-        return ignored(Reason.EMPTY)
+        return Reason.EMPTY
     is_whole = not is_numeric or pc.all(pc.equal(items, pc.floor(items))).as_py()
-    return Inference(Kind.ITEMS) if is_whole else ignored(Reason.UNEVEN_LISTS)
+    return Kind.ITEMS if is_whole else Reason.UNEVEN_LISTS
 
 
-def _infer_from_numbers(name: str, values: pa.Array, decimal: str | None) -> Inference:
+def _infer_from_numbers(name: str, values: pa.Array, decimal: str | None) -> Kind | Reason:
     mark, is_ambiguous = find_decimal_mark(values, decimal)
     numbers = read_numbers(values, mark)
     known = numbers[~np.isnan(numbers)]
     if not known.size:
-        return ignored(Reason.EMPTY)
+        return Reason.EMPTY
     distinct = len(np.unique(known))
     if distinct == 1 and known.size > (1 - MIN_MISSING_SHARE) * len(values):
-        return ignored(Reason.CONSTANT)
+        return Reason.CONSTANT
     if distinct <= 2:
-        return Inference(Kind.FLAG)
+        return Kind.FLAG
     if (known == np.floor(known)).all():
         is_code = _is_code_name(name)
         is_sequence = distinct == known.size and np.ptp(known) == known.size - 1
         low, high = int(known.min()), int(known.max())
         looks_like_id = is_sequence or (low >= MIN_LONG_CODE and len(str(low)) == len(str(high)))
         if distinct >= UNIQUE_SHARE * known.size and (is_code or (known.size >= MIN_TEXTS and looks_like_id)):
-            return ignored(Reason.UNIQUE)
+            return Reason.UNIQUE
         if is_code:
-            return Inference(Kind.CATEGORY)
+            return Kind.CATEGORY
     if is_ambiguous:
         log.warning("Column %s: its numbers allow two decimal marks; they are read with '.' (see `decimal`)", name)
-    return Inference(Kind.NUMBER)
+    return Kind.NUMBER
 
 
-def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Inference:
+def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Kind | Reason:
     text = clean_text(values, BLANKS)
     known = text.drop_null()
     if not len(known):
-        return ignored(Reason.EMPTY)
+        return Reason.EMPTY
     counts = pc.value_counts(pc.utf8_lower(known))
     distinct = len(counts)
     if distinct == 1 and text.null_count < MIN_MISSING_SHARE * len(text):
-        return ignored(Reason.CONSTANT)
+        return Reason.CONSTANT
     few = set(counts.field("values").to_pylist()) - MISSING_WORDS if distinct <= MIN_TEXTS else set()
     if few and any(few <= set(pair) for pair in YES_NO):
-        return Inference(Kind.FLAG)
+        return Kind.FLAG
     has_leading_zeros = pc.any(pc.match_substring_regex(known, r"^0[0-9]+$")).as_py()
     few_rows = sample(known)
     if not has_leading_zeros and is_mostly_read(read_numbers(few_rows), few_rows):
@@ -203,16 +190,16 @@ def _infer_from_text(name: str, values: pa.Array, decimal: str | None) -> Infere
     if is_mostly_read(read_dates(few_rows, form), few_rows):
         if is_ambiguous:
             log.warning("Column %s: days and months may be swapped; its dates are read as %s", name, form)
-        return Inference(Kind.DATE)
+        return Kind.DATE
     words, separators, letters = (
         pc.mean(pc.count_substring_regex(known, pattern)).as_py() for pattern in (r"\S+", ITEM_SEPARATOR, r"\p{L}")
     )
     is_long = words >= MIN_TEXT_WORDS or (separators >= MIN_SEPARATORS and distinct > MAX_CATEGORIES)
     if is_long and letters >= MIN_TEXT_WORDS and distinct > max(MIN_TEXTS, MAX_REPEATED_SHARE * len(known)):
-        return Inference(Kind.TEXT)
+        return Kind.TEXT
     if distinct >= UNIQUE_SHARE * len(known):
-        return ignored(Reason.UNIQUE)
-    return Inference(Kind.FLAG if distinct == 2 and not text.null_count else Kind.CATEGORY)
+        return Reason.UNIQUE
+    return Kind.FLAG if distinct == 2 and not text.null_count else Kind.CATEGORY
 
 
 def _is_code_name(name: str) -> bool:

@@ -185,16 +185,16 @@ def _compute_layout(graph: Graph) -> CardLayout:
     for name in table.column_names:
         if name not in covered:
             values, encoder = plain_array(table.column(name)), encoders.get(name)
-            kind, reason = (encoder.kind, None) if encoder is not None else infer_kind(name, values)
-            if reason != Reason.EMPTY:
-                kind = Kind.CATEGORY if reason == Reason.CONSTANT else kind
-                columns.append(_read_column(name, kind, values, encoder))
+            found = infer_kind(name, values) if encoder is None else encoder.kind
+            if found != Reason.EMPTY:
+                shown = Kind.CATEGORY if found == Reason.CONSTANT else found
+                columns.append(_read_column(name, shown, values, encoder))
     unique = (each.name for each in columns if each.kind in ("code", "text"))
     title = next((name for name in unique if NAME_COLUMN.fullmatch(name.strip())), None)
     return CardLayout(tuple(columns), title, tuple(summaries))
 
 
-def _read_column(name: str, kind: Kind, values: pa.Array, encoder: object) -> CardColumn:
+def _read_column(name: str, kind: Kind | Reason, values: pa.Array, encoder: object) -> CardColumn:
     if kind == Kind.NUMBER:
         decimal = encoder.decimal if isinstance(encoder, NumberEncoder) else find_decimal_mark(values).text
         numbers = read_numbers(values, decimal)
