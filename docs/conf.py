@@ -57,7 +57,7 @@ html_theme_options = {
 
 ARRAY = re.compile(r"ndarray\[tuple\[[^\]]*\], [\w.~]*dtype\[[^\]]*\]\]")
 ARRAY_LIKE = re.compile(
-    r"_Buffer \| _SupportsArray[^|]*\| _NestedSequence[^|]*\| (?:\w+ \| )+_NestedSequence\[[\w| ]+\]"
+    r"[\w.~]*_Buffer \| [^|]*_SupportsArray[^|]*\| [^|]*\| (?:\w+ \| )+[\w.~]*_NestedSequence\[[\w| ]+\]"
 )
 ANNOTATED = re.compile(r"Annotated\[([^\[\],]+(?:\[[^\]]*\])?), [^\]]*\]")
 
