@@ -57,8 +57,6 @@ def test_nodes_and_labels_of_pandas_and_arrow(line: fp.Graph, nodes: Any, labels
     model = fp.GraphRidge().fit(line, nodes, labels)
     assert model.class_names_ == ("left", "right")
     np.testing.assert_array_equal(model.predict_proba(line), expected.predict_proba(line))
-    chosen = fp.select(line, 1, labelled=nodes, labels=labels).nodes.tolist()
-    assert chosen == fp.select(line, 1, labelled=["a", "c"], labels=["left", "right"]).nodes.tolist()
 
 
 def test_a_selection_as_nodes(line: fp.Graph) -> None:
@@ -69,16 +67,6 @@ def test_a_selection_as_nodes(line: fp.Graph) -> None:
     assert not set(fp.select(line, 2, labelled=picks)) & set(picks)
     assert not set(fp.select(line, 2, exclude=picks)) & set(picks)
     assert set(fp.select(line, 3, candidates=picks)) == set(picks)
-
-
-def test_labels_in_another_order_are_refused(line: fp.Graph) -> None:
-    labels = pd.Series({"c": "right", "a": "left"})
-    for call in (
-        lambda: fp.GraphRidge().fit(line, ["a", "c"], labels),
-        lambda: fp.select(line, 1, labelled=["a", "c"], labels=labels),
-    ):
-        with raises(LabelError, parameter="labels"):
-            call()
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])

@@ -72,25 +72,14 @@ def strategy(request: pytest.FixtureRequest) -> Strategy:
 
 
 @pytest.mark.parametrize("kind", GRAPHS)
-def test_returns_the_budget_of_distinct_candidates(strategy: Strategy, kind: str) -> None:
+@pytest.mark.parametrize("labels", [LABELS, ("one", "one", "one"), ()], ids=["two classes", "one class", "no labels"])
+def test_returns_the_budget_of_distinct_candidates(strategy: Strategy, kind: str, labels: tuple[str, ...]) -> None:
     candidates = np.setdiff1d(np.arange(3, N), LABELLED)
-    context = context_of(strategy, kind, candidates=candidates)
+    context = context_of(strategy, kind, labels, candidates=candidates)
     for budget in (1, 2, 7, len(candidates)):
         picks = strategy.select(context, budget, np.random.default_rng(0))
         assert len(picks) == len(set(picks.tolist())) == budget
         assert set(picks.tolist()) <= set(candidates.tolist())
-
-
-@pytest.mark.parametrize("kind", GRAPHS)
-def test_works_with_one_class_known(strategy: Strategy, kind: str) -> None:
-    context = context_of(strategy, kind, ("one", "one", "one"))
-    picks = strategy.select(context, 5, np.random.default_rng(0))
-    assert len(set(picks.tolist()) - set(LABELLED.tolist())) == 5
-
-
-def test_works_without_labels(strategy: Strategy) -> None:
-    picks = strategy.select(context_of(strategy, labels=()), N, np.random.default_rng(0))
-    assert sorted(picks.tolist()) == list(range(N))
 
 
 def test_choice_is_reproducible_and_the_seed_matters_only_to_random_strategies(strategy: Strategy) -> None:
