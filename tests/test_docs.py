@@ -79,6 +79,10 @@ def test_paths_named_in_the_guide_exist() -> None:
     paths = re.findall(r"`((?:[\w.-]+/)+[\w.-]*|\w+\.py)`", guide)
     assert len(paths) > 30
     assert [path for path in paths if not any((root / path).exists() for root in (ROOT, ROOT / "src/featprop"))] == []
+    for name, path in re.findall(r"`(\w+)` of `([\w/]+\.py)`", guide):
+        assert re.search(
+            rf"^(?:def |class )?{name}\b", (ROOT / "src/featprop" / path).read_text("utf-8"), re.MULTILINE
+        ), name
 
 
 def test_make_targets_named_in_the_docs_exist() -> None:
