@@ -38,11 +38,3 @@ def test_other_graphs_are_converted_whole(run: Run, tables: Path) -> None:
     refused = run("convert", "list.txt", "other", "--max-memory", "1GB")
     assert refused.exit_code == 2
     assert not Path("other").exists()
-
-
-def test_a_failed_conversion_leaves_nothing(run: Run, tables: Path) -> None:
-    Path("g/edges.csv").write_text("source,target\nn1,stranger\n")
-    done = run("convert", "g", "out")
-    assert done.exit_code == 2
-    assert "stranger" in done.output
-    assert not Path("out").exists()

@@ -108,17 +108,6 @@ def test_bad_input(
     assert contents() == before
 
 
-def test_a_model_is_trained_on_the_log_itself_with_an_open_disagreement(
-    run: Run, labels: Path, write_folder: Any
-) -> None:
-    write_folder()
-    done = ok(run("train", "graph", "--labels", "my.labels"))
-    assert "Trained on 2 labels of 2 classes" in done.stdout, "a tie is left out"
-    force = ["train", "graph", "--force", "--labels"]
-    assert_refused(run(*force, "gone.labels"), "gone.labels")
-    assert_refused(run(*force, "my.labels", "--classes", "left"), "'right'")
-
-
 @pytest.mark.parametrize(
     ("name", "content", "options"),
     [

@@ -225,6 +225,13 @@ def bag(columns: int, prefix: str = "w_") -> pa.Table:
     return pa.table(dict(zip(names, rng.poisson(0.1, size=(columns, N)), strict=True)))
 
 
+def test_one_embedding_stays_unchanged() -> None:
+    table = mixed().select(["embedding"])
+    preprocessor = TablePreprocessor.fit(table)
+    np.testing.assert_array_equal(features(preprocessor, table), np.array(table["embedding"].to_pylist(), np.float32))
+    assert (preprocessor.keeps_numbers, preprocessor.raw_columns) == (True, frozenset())
+
+
 @pytest.mark.parametrize("prefix", ["w_", ""])
 def test_a_bag_of_words_stays_unchanged(prefix: str) -> None:
     table = bag(60, prefix)
@@ -238,14 +245,6 @@ def test_a_bag_of_words_stays_unchanged(prefix: str) -> None:
         assert preprocessor.raw_columns == set(table.column_names)
         assert preprocessor.keeps_numbers
     assert sp.issparse(TablePreprocessor.fit(table).transform(table))
-
-
-def test_one_embedding_stays_unchanged() -> None:
-    table = mixed().select(["embedding"])
-    preprocessor = TablePreprocessor.fit(table)
-    np.testing.assert_array_equal(features(preprocessor, table), np.array(table["embedding"].to_pylist(), np.float32))
-    assert preprocessor.keeps_numbers
-    assert preprocessor.raw_columns == frozenset()
 
 
 def test_a_table_without_usable_columns_has_no_features() -> None:

@@ -65,12 +65,3 @@ def test_message_without_an_extra(
     modules = [module for module, names in owners.items() if missing & names]
     message = message_without(modules, uses[extra])
     assert message.strip().endswith(f"pip install 'featprop[{extra}]'")
-
-
-@pytest.mark.parametrize("package", ["jinja2", "matplotlib", "pandas"])
-def test_report_of_experiments_names_missing_packages(
-    package: str, message_without: Callable[[list[str], str], str]
-) -> None:
-    message = message_without([package], "from featprop.cli import app; app(['experiments', 'report', 'results'])")
-    assert package in message
-    assert "pip install 'featprop[demo]'" in message
