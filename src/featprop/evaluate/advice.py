@@ -68,13 +68,9 @@ class Advice:
             advice = "You can stop labelling"
         return f"{advice}. {self.curve.forecast or 'There are too few labels for a forecast'}."
 
-    @property
-    def accuracy_text(self) -> str:
-        """The accuracy and where it comes from."""
-        return f"{self.curve.now}." if self.audited is None else f"Accuracy {self.audited} in the audit."
-
     def __str__(self) -> str:
-        return "\n".join([self.headline, *(f"- {text}" for text in (self.accuracy_text, *self.reasons.values()))])
+        accuracy = f"{self.curve.now}." if self.audited is None else f"Accuracy {self.audited} in the audit."
+        return "\n- ".join([self.headline, accuracy, *self.reasons.values()])
 
 
 def advise(graph: GraphLike, model: NodeClassifier, audited: Interval | None = None) -> Advice:

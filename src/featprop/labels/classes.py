@@ -66,25 +66,26 @@ def unify_spelling(
         if rows.empty:
             listed = first_five([f"{word!r} ({count:,})" for word, count in rows.empty.most_common()])
             log.warning("%s: cells that count as empty, unless `classes` names them: %s", rows.path, listed)
-    known, own = list(known), list(own)
-    exact: dict[str, Hashable] = {}
-    if allowed is not None:
-        known, own = parse_classes(allowed, [*known, *own]), []
-        exact = {str(name): name for name in known}
     counts = Counter(each.label for rows in sources for each in rows.annotations if each.label is not None)
-    by_form = _by_form((known, own, counts), counts)
-    read_as = {name: exact.get(str(name), by_form[normalize_label(name)]) for name in counts}
+    exact: dict[str, Hashable] = {}
+    groups: tuple[Iterable[Hashable], ...] = (known, own, counts)
+    if allowed is not None:
+        groups = (parse_classes(allowed, [*known, *own]),)
+        exact = {str(name): name for name in groups[0]}
+    by_form, forms = _by_form(groups, counts), {name: normalize_label(name) for name in counts}
+    read_as = {name: exact.get(str(name), by_form[form]) for name, form in forms.items() if form in by_form}
     _log_merged(read_as, counts)
-    forms = set(map(normalize_label, known))
-    refused = set() if allowed is None else {name for name in counts if normalize_label(name) not in forms}
-    left_out = [each for rows in sources for each in rows.annotations if each.label in refused]
+    refused = []
     for rows in sources:
-        rows.annotations = [
-            each if each.label is None else replace(each, label=read_as[each.label])
-            for each in rows.annotations
-            if each.label not in refused
-        ]
-    return left_out
+        found, rows.annotations = rows.annotations, []
+        for each in found:
+            if each.label is None:
+                rows.annotations.append(each)
+            elif each.label in read_as:
+                rows.annotations.append(replace(each, label=read_as[each.label]))
+            else:
+                refused.append(each)
+    return refused
 
 
 def check_allowed(refused: Sequence[Annotation], allowed: Iterable[Hashable] | None) -> None:
