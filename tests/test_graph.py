@@ -111,6 +111,9 @@ def test_positions_outside_the_graph() -> None:
     for end in (4, -1):
         with raises(GraphError, value=end):
             graph_of([(0, 1, 1.0), (end, 2, 1.0)], 3)
+    with raises(GraphError, parameter="ids"):
+        Graph.from_edges([0], [1])
+    assert Graph.from_edges([0], [1], ids=range(3)).n_nodes == 3
     with raises(GraphError, parameter="candidates", value=3):
         edgeless(2).positions([True, False, True], "candidates")
 

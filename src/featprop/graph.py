@@ -133,6 +133,10 @@ class Graph:
         labels
             Class of each node; None, NaN or, if all are integers, a negative number where unknown.
         """
+        if features is None and ids is None:
+            raise GraphError(
+                "`ids` is required without `features`.", hint="Pass range(n) for n nodes.", parameter="ids"
+            )
         matrix = None if features is None else _checked_features(features)
         names = _checked_ids(ids, len(ids) if matrix is None else matrix.shape[0])
         adjacency, repairs = symmetric_adjacency(source, target, weights, names)
