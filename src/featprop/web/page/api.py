@@ -52,7 +52,7 @@ def build_api(session: Session, views: NodeViews) -> APIRouter:
     @routes.get("/api/next")
     def next_question(request: Request) -> JSONResponse:
         """Return your question, the same until you answer; the node is null if nothing is left for you."""
-        return _respond(session.asked(annotator_of(request)))
+        return _respond(session.describe_question(annotator_of(request)))
 
     @routes.get("/api/progress")
     def progress(request: Request) -> dict[str, Any]:

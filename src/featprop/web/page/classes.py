@@ -29,7 +29,7 @@ class Classes(list[Hashable]):
         self.codes = {name_to_text(each.name): code for code, each in enumerate(self.entries)}
         """Code of each class, by its name as JSON."""
 
-    def meant(self, label: Hashable) -> Hashable:
+    def resolve(self, label: Hashable) -> Hashable:
         """Return the class that equals a label or, if there is only one, the class with the same text."""
         if name_to_text(label) in self.codes:
             return label

@@ -147,7 +147,7 @@ class Session:
         with self.log.locked():
             return self._questions.of(annotator, ahead)
 
-    def asked(self, annotator: str) -> dict[str, Any]:
+    def describe_question(self, annotator: str) -> dict[str, Any]:
         """Return the question of an annotator for a program; the node is None if nothing is left."""
         question, classes = self.next(annotator), self.classes
         if question is None:
@@ -165,7 +165,7 @@ class Session:
 
     def label(self, annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
         """Label a node, or change your label; `next` is your next question. A repeated key changes nothing."""
-        return self._answer(Annotation(node, self.classes.meant(label), Kind.LABEL, annotator, key=key))
+        return self._answer(Annotation(node, self.classes.resolve(label), Kind.LABEL, annotator, key=key))
 
     def skip(self, annotator: str, node: Node, reason: Reason, key: Key) -> dict[str, Any]:
         """Skip a node you cannot label, with a reason. A repeated key changes nothing."""
@@ -174,7 +174,7 @@ class Session:
     def adjudicate(self, annotator: str, node: Node, label: Label, key: Key) -> dict[str, Any]:
         """Settle the label of a node people disagree on. For the owner. A repeated key changes nothing."""
         self.check_owner(annotator)
-        return self._answer(Annotation(node, self.classes.meant(label), Kind.VERDICT, annotator, key=key))
+        return self._answer(Annotation(node, self.classes.resolve(label), Kind.VERDICT, annotator, key=key))
 
     def undo(self, annotator: str, key: Key) -> dict[str, Any]:
         """Undo your last answer and get its node again; null if there is none. Undoing a verdict reopens it."""
@@ -183,16 +183,16 @@ class Session:
             if undone is not None and undone.kind is not Kind.VERDICT and self.answer(annotator, undone.node) is None:
                 self._questions.ask_again(annotator, undone.node)
         self.trainer.request()
-        return {"saved": Kind.UNDO, "node": undone and undone.node, "next": self.asked(annotator)}
+        return {"saved": Kind.UNDO, "node": undone and undone.node, "next": self.describe_question(annotator)}
 
     def note(self, annotator: str, node: Node, text: Note, key: Key) -> dict[str, Any]:
         """Add a note to a node. A repeated key changes nothing."""
-        self.log.note(self.known(node), text, annotator=annotator, round=self.round, key=key)
+        self.log.note(self.find_node(node), text, annotator=annotator, round=self.round, key=key)
         return {"saved": Kind.NOTE, "node": node}
 
     def heartbeat(self, annotator: str, node: Node) -> dict[str, bool]:
         """Keep your question. `held` is false if the node may have gone to someone else; a late answer counts."""
-        node = self.known(node)
+        node = self.find_node(node)
         with self.log.locked():
             return {"held": self._questions.renew(annotator, node)}
 
@@ -214,7 +214,7 @@ class Session:
         self.check_owner(annotator)
         with self.log.locked():
             classes = self.classes
-            old = classes.meant(label)
+            old = classes.resolve(label)
             found = classes.without(old).find(name)
             new = typed_name(name) if found is None else found
             if name_to_text(new) != name_to_text(old):
@@ -228,7 +228,7 @@ class Session:
         self.check_owner(annotator)
         with self.log.locked():
             classes = self.classes
-            code = classes.codes[name_to_text(classes.meant(label))]
+            code = classes.codes[name_to_text(classes.resolve(label))]
             classes.entries[code] = classes.entries[code]._replace(description=description)
             self.log.set_classes(classes.entries, annotator=annotator)
         return {"class": label, "classes": classes}
@@ -237,7 +237,7 @@ class Session:
         """Remove a class without labels. For the owner."""
         self.check_owner(annotator)
         with self.log.locked():
-            kept = self.classes.without(self.classes.meant(label))
+            kept = self.classes.without(self.classes.resolve(label))
             self.log.set_classes(kept.entries, annotator=annotator)
         return {"classes": kept}
 
@@ -249,14 +249,19 @@ class Session:
 
     def _answer(self, answer: Annotation) -> dict[str, Any]:
         """Write an answer, and reserve the next questions in the same transaction."""
-        answer = replace(answer, node=self.known(answer.node), round=self.round)
+        answer = replace(answer, node=self.find_node(answer.node), round=self.round)
         with self.log.transaction():
             before = self.log.append(answer)
             self._questions.release(answer.annotator, answer.node)
             self._questions.of(answer.annotator, AHEAD)
         self.trainer.request()
         changed = before and before.label
-        return {"saved": answer.kind, "node": answer.node, "before": changed, "next": self.asked(answer.annotator)}
+        return {
+            "saved": answer.kind,
+            "node": answer.node,
+            "before": changed,
+            "next": self.describe_question(answer.annotator),
+        }
 
     # Classes
 
@@ -393,7 +398,7 @@ class Session:
         node: Hashable = self.graph.ids[[position]].tolist()[0]
         return node
 
-    def known(self, node: Hashable) -> Hashable:
+    def find_node(self, node: Hashable) -> Hashable:
         """Return the id of a node as the graph has it; refuse others."""
         return self.node_at(self.position(node))
 
