@@ -57,21 +57,6 @@ def test_repeated_key_changes_nothing(page: Any, script: Any) -> None:
     assert page.log.labels() == {"n1": "ok"}
 
 
-def test_annotators_get_different_nodes_and_settle_disagreements(make_page: MakePage) -> None:
-    page = make_page(annotators=("ada", "grace"))
-    ada, grace = page.script("ada"), page.script("grace")
-    assert ada.get("/api/next").json()["node"] != grace.get("/api/next").json()["node"]
-    ada.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
-    grace.post("/api/labels", {"node": "n1", "label": "fraud", "key": "2"})
-    found = ada.get("/api/disagreements").json()["disagreements"]
-    assert found == [{"node": "n1", "answers": {"ada": "ok", "grace": "fraud"}}]
-    assert grace.get("/api/disagreements").status_code == 403
-    assert grace.post("/api/adjudications", {"node": "n1", "label": "ok", "key": "4"}).status_code == 403
-    assert ada.post("/api/adjudications", {"node": "n1", "label": "fraud", "key": "3"}).status_code == 200
-    assert ada.get("/api/disagreements").json() == {"disagreements": []}
-    assert page.log.labels() == {"n1": "fraud"}
-
-
 def test_answers_of_others_are_hidden_before_answering(make_page: MakePage) -> None:
     page = make_page(annotators=("ada", "grace"))
     page.script("ada").post("/api/labels", {"node": "n1", "label": "fraud", "key": "1"})
@@ -99,8 +84,12 @@ def test_only_the_owner_adds_classes_to_a_fixed_set(make_page: MakePage) -> None
 def test_only_the_owner_manages_classes_and_downloads(make_page: MakePage) -> None:
     page = make_page(annotators=("ada", "grace"))
     ada, grace = page.script("ada"), page.script("grace")
-    grace.post("/api/labels", {"node": "n1", "label": "ok", "key": "1"})
+    grace.post("/api/labels", {"node": "n1", "label": "review", "key": "1"})
+    ada.post("/api/labels", {"node": "n1", "label": "ok", "key": "2"})
+    apart = {"node": "n1", "answers": {"grace": "review", "ada": "ok"}}
+    assert ada.get("/api/disagreements").json() == {"disagreements": [apart]}
     for path, body in (
+        ("/api/adjudications", {"node": "n1", "label": "ok", "key": "3"}),
         ("/api/classes/rename", {"label": "ok", "name": "fine"}),
         ("/api/classes/describe", {"label": "fine", "description": "Nothing suspicious."}),
         ("/api/classes/remove", {"label": "fraud"}),
@@ -111,12 +100,12 @@ def test_only_the_owner_manages_classes_and_downloads(make_page: MakePage) -> No
     assert page.log.labels() == {"n1": "fine"}
     assert ada.post("/api/classes/remove", {"label": "fine"}).status_code == 409
     assert "Nothing suspicious." in page.browser("ada").get("/classes").text
-    for path in ("/api/export", "/downloads", "/classes", "/review/disagreements"):
+    for path in ("/api/export", "/api/disagreements", "/downloads", "/classes", "/review/disagreements"):
         assert grace.get(path).status_code == 403
         assert ada.get(path).status_code == 200
         assert f'href="{path}"' not in grace.get("/").text
     assert grace.get("/api/progress").json()["annotators"] == {"grace": 1}
-    assert ada.get("/api/progress").json()["annotators"] == {"ada": 0, "grace": 1}
+    assert ada.get("/api/progress").json()["annotators"] == {"ada": 1, "grace": 1}
 
 
 def test_ids_can_have_any_length(make_page: MakePage) -> None:

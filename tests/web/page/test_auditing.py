@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from featprop.ids import name_from_text
 from featprop.web.page.questions import Why
 from featprop.web.page.session import Session
 from tests.web.page.conftest import learn
@@ -83,17 +82,6 @@ def test_audit_continues_after_the_budget(make_page: Make) -> None:
         session.label("", question.node, "ok", str(len(asked)))
     assert [question.is_audit for question in asked] == [*[False] * 4, True] * 2 + [True, True]
     assert len(session.log.labels()) == 8
-
-
-def test_audit_nodes_overlap_only_if_asked(make_page: Make) -> None:
-    session = make_page(audit=4, annotators=("ada", "grace")).session
-    asked = [each.node for name in ("ada", "grace") for each in answer(session, 10, name) if each.is_audit]
-    assert sorted(asked) == sorted(session.log.audit())
-    shared = make_page(audit=50, annotators=("ada", "grace"), overlap=2).session
-    people = [("ada", 50), ("grace", 18)]
-    both = [{each.node for each in answer(shared, count, name) if each.is_audit} for name, count in people]
-    several = {name_from_text(node) for (node,) in shared.log.query("SELECT node FROM shared")}
-    assert both[0] & both[1] <= several
 
 
 def test_undone_audit_answer_is_asked_again(make_page: Make) -> None:
