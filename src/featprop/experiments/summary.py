@@ -175,8 +175,8 @@ class Results:
 
     def select(self, dataset: str, model: str, protocol: str) -> pd.DataFrame:
         """Return the rows of all strategies on one data set."""
-        wanted = {"dataset": dataset, "model": model, "protocol": protocol}
-        return self.table[(self.table[list(wanted)] == wanted).all(axis=1)]
+        rows = self.table
+        return rows[(rows.dataset == dataset) & (rows.model == model) & (rows.protocol == protocol)]
 
     def budgets_of(self, dataset: str, model: str, protocol: str) -> tuple[int, ...]:
         """Return the budgets of a mean: those for which more than half of the strategies have results."""
