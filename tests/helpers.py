@@ -114,3 +114,16 @@ class HtmlPage(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag or not self.check
+
+
+def check_self_contained(text: str) -> HtmlPage:
+    """Return a page after checking that its tags match, its ids are unique, and it loads and runs nothing."""
+    page = HtmlPage(text)
+    assert page.open == []
+    assert page.loads == []
+    assert not {"script", "link", "iframe", "img"} & set(page.tags)
+    assert "url(http" not in text
+    assert "@import" not in text
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.references) <= set(page.ids)
+    return page
