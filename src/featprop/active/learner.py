@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from featprop import evaluate
+import featprop  # `featprop.evaluate` is imported when it is first used
 from featprop.active.choose import select
 from featprop.active.picks import Selection
 from featprop.errors import FeatpropError, FileError, LabelError, ParameterError, first_five, quote_error
@@ -30,7 +30,6 @@ from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_stra
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 logger = logging.getLogger(__name__)
 
@@ -163,7 +162,7 @@ class ActiveLearner:
         self.asked += nodes
         self.rounds += 1
 
-    def audit(self, size: int, *, by_predicted: bool = False) -> evaluate.AuditSample:
+    def audit(self, size: int, *, by_predicted: bool = False) -> featprop.evaluate.AuditSample:
         """Draw `size` nodes for an audit of the model: they are never asked for, and no model learns from them.
 
         Another audit adds nodes to the first.
@@ -175,7 +174,7 @@ class ActiveLearner:
         by_predicted
             Whether to draw about the same number of each predicted class.
         """
-        return evaluate.add_to_audit(
+        return featprop.evaluate.add_to_audit(
             self.log,
             self.graph,
             size,
@@ -185,9 +184,9 @@ class ActiveLearner:
             turn=self.rounds,
         )
 
-    def score_audit(self) -> evaluate.AuditScore:
+    def score_audit(self) -> featprop.evaluate.AuditScore:
         """Return how good the model is on the nodes without a label, according to the audit."""
-        return evaluate.score_audit(self.graph, self.model, self.audited, self.log.audit())
+        return featprop.evaluate.score_audit(self.graph, self.model, self.audited, self.log.audit())
 
     def release_audit(self) -> None:
         """Turn the labels of the audit into ordinary labels."""
@@ -286,17 +285,17 @@ class ActiveLearner:
         """Return the probability of each class for every node; the columns are ``model.class_names_``."""
         return self.model.predict_proba(self.graph)
 
-    def estimate(self) -> evaluate.Estimate:
+    def estimate(self) -> featprop.evaluate.Estimate:
         """Estimate how good the predictions are from the labels (`featprop.evaluate.estimate`)."""
-        return evaluate.estimate(self.graph, self.model)
+        return featprop.evaluate.estimate(self.graph, self.model)
 
-    def advice(self) -> evaluate.Advice:
+    def advice(self) -> featprop.evaluate.Advice:
         """Return whether more labels are worth it (`featprop.evaluate.advise`)."""
-        return evaluate.advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
+        return featprop.evaluate.advise(self.graph, self.model, self.score_audit().accuracy if self.audited else None)
 
-    def diagnose(self, limit: int = 20) -> evaluate.Diagnostics:
+    def diagnose(self, limit: int = 20) -> featprop.evaluate.Diagnostics:
         """Return suspicious labels and predictions (`featprop.evaluate.diagnose`)."""
-        return evaluate.diagnose(self.graph, self.model, limit)
+        return featprop.evaluate.diagnose(self.graph, self.model, limit)
 
     def _state(self, rounds: int) -> dict[str, Any]:
         """Return what a learner with the same log needs to continue."""
