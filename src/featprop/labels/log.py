@@ -341,7 +341,7 @@ def open_exclusively(path: str | os.PathLike[str]) -> Iterator[LabelLog]:
         except BaseException:
             if is_new:
                 log.close()
-                Path(path).unlink()
+                Path(path).unlink(missing_ok=True)
             raise
 
 
