@@ -182,3 +182,15 @@ def test_a_graph_in_postgresql_is_read_and_predictions_are_written_back(postgres
         fp.read_graph(tmp_path)
     write_toml(tmp_path, postgres, ".public")
     check(fp.read_graph(tmp_path))
+
+
+def test_hint_for_a_query_of_a_csv_file_without_numbers(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,x\na,1\nb,2\n")
+    (tmp_path / "edges.csv").write_text("source,target,kind\na,b,pays\nb,a,knows\n")
+    toml = "nodes = 'nodes.csv'\nedges = \"SELECT source, target FROM {}\"\n"
+    (tmp_path / "graph.toml").write_text(toml.format("'edges.csv'"))
+    with pytest.raises(FileError) as caught:
+        fp.read_graph(tmp_path)
+    assert "read_csv" in caught.value.hint
+    (tmp_path / "graph.toml").write_text(toml.format("read_csv('edges.csv', header = true)"))
+    assert fp.read_graph(tmp_path).n_edges == 1
