@@ -58,7 +58,7 @@ def test_public_names_are_documented() -> None:
 
 
 def test_unknown_name_is_an_attribute_error() -> None:
-    for module in (featprop, featprop.models):
+    for module in (featprop, featprop.strategies, featprop.models):
         with pytest.raises(AttributeError) as caught:
             _ = module.selct
         assert caught.value.name == "selct"

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pytest
 
+from featprop import strategies
 from featprop.errors import ParameterError
 from featprop.options import options_of, parse_options, settings_of
 from featprop.strategies import STRATEGIES, AtLeast, Strategy, available_strategies, get_strategy, strategy_class
@@ -134,6 +135,13 @@ def test_options_are_checked_in_python_too() -> None:
             get_strategy("featprop", layers=value)
     with raises(ParameterError, parameter="depth", choices=("layers", "clustering")):
         get_strategy("featprop", depth=2)
+
+
+@pytest.mark.parametrize("name", available_strategies())
+def test_class_is_imported_by_name(name: str) -> None:
+    kind = strategy_class(name)
+    assert getattr(strategies, kind.__name__) is kind
+    assert kind.__name__ in dir(strategies)
 
 
 @pytest.mark.parametrize("name", available_strategies())
