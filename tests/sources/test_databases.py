@@ -184,13 +184,18 @@ def test_a_graph_in_postgresql_is_read_and_predictions_are_written_back(postgres
     check(fp.read_graph(tmp_path))
 
 
-def test_hint_for_a_query_of_a_csv_file_without_numbers(tmp_path: Path) -> None:
-    (tmp_path / "nodes.csv").write_text("id,x\na,1\nb,2\n")
-    (tmp_path / "edges.csv").write_text("source,target,kind\na,b,pays\nb,a,knows\n")
-    toml = "nodes = 'nodes.csv'\nedges = \"SELECT source, target FROM {}\"\n"
-    (tmp_path / "graph.toml").write_text(toml.format("'edges.csv'"))
-    with pytest.raises(FileError) as caught:
-        fp.read_graph(tmp_path)
-    assert "read_csv" in caught.value.hint
-    (tmp_path / "graph.toml").write_text(toml.format("read_csv('edges.csv', header = true)"))
-    assert fp.read_graph(tmp_path).n_edges == 1
+def test_file_of_the_working_directory_is_never_read_in_place_of_one_of_the_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "graph" / "graph.toml").write_text(
+        "edges = \"SELECT source, target FROM 'edges.csv' WHERE source <> 'z' AND 1.0 < 2\"\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert fp.read_graph("graph").n_edges == 2
+    (tmp_path / "edges.csv").write_text("source,target\nx,y\n")
+    with raises(FileError, path=Path("edges.csv")):
+        fp.read_graph("graph")
+    monkeypatch.chdir(tmp_path / "graph")
+    assert fp.read_graph(".").n_edges == 2

@@ -133,8 +133,6 @@ def reading(name: object) -> Iterator[None]:
         text, hint = quote_error(ValueError(lines[0] if lines else reason)).rstrip(".!"), ""
         if "CSV Parser state machine" in text:
             text, hint = "some lines end in LF and others in CRLF or CR", "Save it with one kind of line ending."
-        elif "not found in FROM clause" in text:  # DuckDB takes the header for a row if all columns are text
-            hint = "Read a CSV file without numbers with read_csv('FILE', header = true)."
         row = int(line[1]) - 1 if line else None
         raise FileError(f"{name}{where}: {text}.", hint=hint, path=name, row=row) from error
 

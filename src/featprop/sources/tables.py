@@ -9,6 +9,7 @@ own. A query in a ``graph.toml`` is one SELECT on a connection that cannot insta
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -166,6 +167,13 @@ class Tables(contextlib.ExitStack):
             raise ParameterError(
                 message, hint="Write a single query, without COPY, INSERT or SET.", parameter=what, value=sql
             )
+        for path in map(Path, re.findall(r"'([^']*)'", sql)):
+            if path.suffix and path.is_file() and path.resolve() != (self.folder / path).resolve():
+                raise FileError(
+                    f"The SQL of {what} names {str(path)!r}, which DuckDB would read from the working directory.",
+                    hint=f"Write the whole path, or run featprop in {self.folder}.",
+                    path=path,
+                )
         return self.described(what, f"({sql.strip().rstrip(';')}\n)")
 
     def described(self, name: str, relation: str, *, typed: bool = True) -> Source:
