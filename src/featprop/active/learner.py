@@ -22,7 +22,6 @@ from featprop.active.picks import Selection
 from featprop.errors import FeatpropError, FileError, LabelError, ParameterError, first_five, quote_error
 from featprop.graph import Graph, GraphLike, as_graph
 from featprop.ids import is_series, labels_of_series, plain
-from featprop.labels import Kind, LabelLog, Labels
 from featprop.models import MODELS, NodeClassifier, get_model, seeded_model
 from featprop.models.base import clone
 from featprop.options import settings_of
@@ -30,6 +29,8 @@ from featprop.strategies import DEFAULT_STRATEGY, STRATEGIES, Strategy, get_stra
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from featprop.labels import LabelLog, Labels
 
 logger = logging.getLogger(__name__)
 
@@ -73,12 +74,11 @@ class ActiveLearner:
         log: LabelLog | None = None,
     ) -> None:
         self.graph = as_graph(graph)
-        self.log = LabelLog() if log is None else log
-        self._is_recorded = log is not None
+        self._log, self._is_recorded = log, log is not None
         self.asked: list[Hashable] = []
         self.rounds = 0
         self._model: NodeClassifier | None = None
-        state = self.log.learner_state()
+        state = None if log is None else log.learner_state()
         if state is not None:
             self._resume(state, strategy, model, random_state)
         else:
@@ -89,9 +89,10 @@ class ActiveLearner:
                 self._settings = clone(model)
             elif model is not None:
                 self._settings = seeded_model(self.random_state, model)
-        self.asked = self.log.asked()
-        known = [*self.labels, *self.asked, *self.skipped, *self.log.audit()]
-        self.graph.positions(known, f"ids in {self.log.path or 'the label log'}")
+        if log is not None:
+            self.asked = log.asked()
+            known = [*log.labels(), *self.asked, *log.skips(), *log.audit()]
+            self.graph.positions(known, f"ids in {log.path or 'the label log'}")
 
     @cached_property
     def _settings(self) -> NodeClassifier:
@@ -99,14 +100,23 @@ class ActiveLearner:
         return seeded_model(self.random_state, None)
 
     @property
+    def log(self) -> LabelLog:
+        """The label log, created in memory when it is first used."""
+        if self._log is None:
+            from featprop.labels import LabelLog
+
+            self._log = LabelLog()
+        return self._log
+
+    @property
     def labels(self) -> dict[Hashable, Hashable]:
         """Label of each node that has one, by id, in the order the nodes came up."""
-        return self.log.labels()
+        return {} if self._log is None else self._log.labels()
 
     @property
     def audited(self) -> dict[Hashable, Hashable]:
         """Label of each audited node that has one. No model learns from these nodes."""
-        return self.log.audited()
+        return {} if self._log is None else self._log.audited()
 
     @property
     def model_name(self) -> str:
@@ -116,7 +126,7 @@ class ActiveLearner:
     @property
     def skipped(self) -> list[Hashable]:
         """Ids of the nodes that every annotator skipped. They are not asked for again."""
-        return list(self.log.skips())
+        return [] if self._log is None else list(self._log.skips())
 
     def ask(self, budget: int, candidates: Iterable[Hashable] | None = None) -> Selection:
         """Select `budget` nodes to label, other than those labelled, asked for, skipped or audited, and record them.
@@ -142,13 +152,14 @@ class ActiveLearner:
         if strategy.looks_at_model():
             several = len(set(labels.values())) > 1
             model = self.model if several else self._settings if strategy.needs else None
+        audit = {} if self._log is None else self._log.audit()
         return select(
             self.graph,
             budget,
             strategy=strategy,
             labelled=list(labels),
             labels=list(labels.values()),
-            exclude=[*self.asked, *self.skipped, *self.log.audit()],
+            exclude=[*self.asked, *self.skipped, *audit],
             candidates=candidates,
             model=model,
             random_state=self.random_state,
@@ -204,6 +215,8 @@ class ActiveLearner:
         annotator
             Annotator of the labels, if they do not name one.
         """
+        from featprop.labels import Labels
+
         if isinstance(labels, Labels):
             self._tell_read(labels, annotator)
             return
@@ -219,6 +232,8 @@ class ActiveLearner:
 
     def _tell_read(self, labels: Labels, annotator: str) -> None:
         """Make labels that were read count; an earlier label stays if its row is empty now."""
+        from featprop.labels import Kind
+
         before = self.labels | self.audited
         released = self.log.released()
         self.log.draw_audit({node: w for node, w in labels.audit.items() if node not in released}, round=self.rounds)
