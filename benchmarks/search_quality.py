@@ -134,8 +134,9 @@ def summarize(lines: pd.DataFrame) -> str:
             ratio = (losses.loc[budget][name] / losses.loc[budget].fasterpam).dropna()
             numbers = f"{ratio.mean():.5f} | {ratio.min():.5f} | {ratio.max():.5f}"
             text.append(f"| {budget} | {name} | {len(score)} | {_compare(score[name], score.projected)} | {numbers} |")
-    both = scores[["projected", "fasterpam"]].dropna().unstack("budget").dropna()
-    means = {name: both[name].mean(axis=1) for name in ("projected", "fasterpam")}
+    scores["unprojected"] = scores.unprojected.fillna(scores.projected)  # the same from 28 medoids on
+    both = scores[["projected", "unprojected", "fasterpam"]].dropna().unstack("budget").dropna()
+    means = {name: both[name].mean(axis=1) for name in ("projected", "unprojected", "fasterpam")}
     for name, mean in means.items():
         text.append(f"| mean | {name} | {len(both)} | {_compare(mean, means['projected'])} | | | |")
     return "\n".join(text)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 import featprop as fp
-from featprop.compute import Backend, DiskBackend, use_backend
+from featprop.compute import Backend, DiskBackend, split_into_chunks, use_backend
 from featprop.compute.kernels import normalize_rows
 from featprop.compute.mapped_arrays import is_mapped
 from featprop.compute.points import Points
@@ -83,6 +84,33 @@ def test_picks_scores_and_coverage_are_identical(tmp_path: Path, method: str, mo
             numbers = tuple(np.asarray(array).tobytes() for array in arrays)
             seen.add((tuple(picks), tuple(more), picks.mean_distance, *numbers))
     assert len(seen) == 1
+
+
+def nearest_of(block: slice, rows: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances of a block to the nearest centre, and its products with the centres chunk by chunk."""
+    points, others = Points.wrap(rows, "euclidean"), Points.wrap(centres, "euclidean")
+    products = [rows[chunk] @ centres.T for chunk in split_into_chunks(block)]
+    return points.block(block).nearest(others)[1], np.concatenate(products)
+
+
+def test_threads_and_blocks_do_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads share the rows of a product, which rounds those at the border differently."""
+    for module in ("backend", "points"):
+        monkeypatch.setattr(f"featprop.compute.{module}.CHUNK_ROWS", 1000)
+    monkeypatch.setattr("featprop.compute.points.BLOCK_BYTES", 2**18)
+    rows, centres = (np.random.default_rng(n).random((n, 99), dtype=np.float32) for n in (5000, 64))
+    answers, products = set(), set()
+    for threads, chunks in ((1, 1), (1, 3), (2, 1), (2, 5)):
+        with threadpool_limits(threads, user_api="blas"):
+            products.add((rows @ centres.T).tobytes())
+            found = zip(*Backend(chunks).map(nearest_of, len(rows), rows, centres), strict=True)
+            whole = Points.wrap(rows, "euclidean").nearest(Points.wrap(centres, "euclidean"))[1]
+        answers.add((whole.tobytes(), *(np.concatenate(each).tobytes() for each in found)))
+    if len(products) == 1:
+        pytest.skip("products on this machine do not depend on threads")
+    assert len(answers) == 1
+    (answer,) = answers
+    assert answer[0] == answer[1]
 
 
 def mapped(rows: np.ndarray, folder: Path) -> np.ndarray:

@@ -1,5 +1,9 @@
-"""A Dask cluster of local processes gives the results of the memory backend, even if a worker is killed."""
+"""A Dask cluster of local processes gives the results of the memory backend, even if a worker is killed.
 
+This process computes products on two threads and a chunk at a time, the workers on one thread and two chunks at a time.
+"""
+
+import hashlib
 import os
 import signal
 from collections.abc import Iterator
@@ -7,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 import featprop as fp
 from featprop.compute import compute_on, get_backend
+from featprop.compute.backend import CHUNK_ROWS, split_evenly
+from featprop.compute.dask_backend import DaskBackend
 from featprop.errors import ParameterError
 from featprop.graph import Graph
 from featprop.progress import listening
+from featprop.propagation import Propagation
 from tests.graphs import labels_at, random_graph
 from tests.helpers import raises
 
@@ -20,7 +28,7 @@ pytest.importorskip("distributed")
 
 NODES = 140_000
 """Several chunks."""
-Answer = tuple[list[object], float | None, bytes]
+Answer = tuple[list[object], float | None, bytes, str]
 
 
 def read_rows(block: slice, points: Any) -> Any:
@@ -30,14 +38,15 @@ def read_rows(block: slice, points: Any) -> Any:
 @pytest.fixture(scope="module")
 def graph_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graphs") / "graph"
-    fp.datasets.make(folder, nodes=NODES, edges=280_000, features=4, classes=3)
+    fp.datasets.make(folder, nodes=NODES, edges=280_000, features=32, classes=3)
     return folder
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_search() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patched:
+def quick_search_on_two_threads() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched, threadpool_limits(2, user_api="blas"):
         patched.setattr("featprop.clustering.solver.MAX_STREAMED_ROWS", 1000)
+        patched.setattr(DaskBackend, "split_rows", lambda self, n: split_evenly(n, 2 * CHUNK_ROWS))
         yield
 
 
@@ -49,14 +58,15 @@ def in_memory(graph_folder: Path) -> Answer:
 def _answer(graph: Graph) -> Answer:
     picks = fp.select(graph, 6)
     model = fp.GraphRidge().fit(graph, picks, labels_at(graph, picks.positions))
-    return list(picks), picks.mean_distance, model.predict_proba(graph).tobytes()
+    compared = hashlib.sha256(Propagation.of(graph).compared.rows.tobytes()).hexdigest()
+    return list(picks), picks.mean_distance, model.predict_proba(graph).tobytes(), compared
 
 
 def test_cluster_gives_the_results_of_memory(
     dask_client: object, graph_folder: Path, in_memory: Answer, tmp_path: Path
 ) -> None:
     with compute_on(client=dask_client, scratch=tmp_path):  # type: ignore[arg-type]
-        assert len(get_backend().split_rows(NODES)) > 2
+        assert len(get_backend().split_rows(NODES)) == 2 < NODES / CHUNK_ROWS
         assert _answer(fp.read_graph(graph_folder)) == in_memory
     assert not list(tmp_path.iterdir())
 

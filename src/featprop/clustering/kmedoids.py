@@ -93,7 +93,7 @@ def k_medoids(
     max_memory
         Memory limit of the search in bytes, in addition to the rows.
     random_state
-        Seed or generator. The same seed gives the same medoids, whatever the number of threads.
+        Seed or generator.
     """
     if isinstance(rows, Points) and metric not in ("euclidean", rows.metric):
         raise ParameterError(

@@ -39,6 +39,8 @@ MIN_WIDTH_RATIO = 3
 """Candidates are ranked in a projection if rows have at least this many times its columns."""
 MIN_NEIGHBOUR_CELLS, MAX_NEIGHBOUR_CELLS = 6, 16
 MIN_RANKED_PER_CELL, RANKED_CANDIDATES = 64, 2048
+MIN_WORK_RATIO, CHEAPLY_RANKED_PER_CELL = 8, 256
+"""More candidates are ranked where an exact distance takes this many times the work of one in the projection."""
 MIN_ROWS_PER_MEDOID = 10
 """Sampled rows per medoid from which swaps are worth more than a larger sample: swaps leave no group of rows without a
 medoid while another has two."""
@@ -114,9 +116,10 @@ def _solve_streamed(problem: Problem, n_init: int, generator: np.random.Generato
         return Solution(find_one_medoid(problem.points, problem.candidates, problem.weights), 0)
     narrow = project(problem.points, PROJECTED_COLUMNS, generator)
     ranking = _project_problem(problem, narrow, generator)
+    per_cell = _count_ranked(problem, ranking)
     best: Search | None = None
     for _ in range(n_init):
-        search = _streamed_search(problem, narrow, ranking, generator)
+        search = _streamed_search(problem, narrow, ranking, per_cell, generator)
         if best is None or search.loss < best.loss:
             best = search
     assert best is not None
@@ -153,7 +156,17 @@ def _project_problem(problem: Problem, narrow: Points, generator: np.random.Gene
     return replace(problem, points=ranking, covered=ranking.nearest(ranking.take(problem.fixed))[1])
 
 
-def _streamed_search(problem: Problem, narrow: Points, ranking: Problem, generator: np.random.Generator) -> Search:
+def _count_ranked(problem: Problem, ranking: Problem) -> int:
+    """Return how many candidates of a cell to rank: more if that costs little compared with exact distances."""
+    per_cell = max(MIN_RANKED_PER_CELL, RANKED_CANDIDATES // (problem.count + len(problem.fixed)))
+    if problem.points.work_per_distance < MIN_WORK_RATIO * ranking.points.work_per_distance:
+        return per_cell
+    return max(per_cell, CHEAPLY_RANKED_PER_CELL)
+
+
+def _streamed_search(
+    problem: Problem, narrow: Points, ranking: Problem, per_cell: int, generator: np.random.Generator
+) -> Search:
     centres = k_means(narrow, problem.count, problem.fixed, problem.weights, generator)
     start = nearest_distinct(narrow, centres, problem.candidates)
     search = Search(start, problem.points.distances(start), problem.covered, problem.weights)
@@ -162,7 +175,7 @@ def _streamed_search(problem: Problem, narrow: Points, ranking: Problem, generat
         if ranking is not problem:
             # Medoids are projected as candidates are, or what the projection omits would favour the current medoids.
             ranked = Search(search.medoids, ranking.points.distances(search.medoids), ranking.covered, ranking.weights)
-        promising = _find_promising(ranking, ranked, generator)
+        promising = _find_promising(ranking, ranked, per_cell, generator)
         for block in problem.points.split(len(promising)):
             distances = problem.points.distances(promising[block])
             search.improve(promising[block], distances, search.gains(distances))
@@ -171,7 +184,7 @@ def _streamed_search(problem: Problem, narrow: Points, ranking: Problem, generat
     return search
 
 
-def _find_promising(problem: Problem, search: Search, generator: np.random.Generator) -> Positions:
+def _find_promising(problem: Problem, search: Search, per_cell: int, generator: np.random.Generator) -> Positions:
     """Return the candidates with the largest gains, computed from nearby rows only.
 
     An omitted row could only add to the gain, so the gain is a lower bound. Nearby rows are those of the candidate's
@@ -185,7 +198,6 @@ def _find_promising(problem: Problem, search: Search, generator: np.random.Gener
     around = points.take(centres)
     n_around = min(max(MIN_NEIGHBOUR_CELLS, len(centres) // 20), MAX_NEIGHBOUR_CELLS)
     neighbours, _ = nearest_lists(around, around, n_around)
-    each = max(MIN_RANKED_PER_CELL, RANKED_CANDIDATES // len(centres))
     allowed = np.zeros(len(points), dtype=bool)
     allowed[problem.candidates] = True
     allowed[centres] = False
@@ -196,7 +208,7 @@ def _find_promising(problem: Problem, search: Search, generator: np.random.Gener
         if not inside.size:
             continue
         references = np.concatenate([members[other] for other in cells])
-        inside = _select_ranked(points.take(inside), inside, each, generator)
+        inside = _select_ranked(points.take(inside), inside, per_cell, generator)
         for block in points.split(len(inside), len(references)):
             distances = points.distances_between(inside[block], references)
             gains[inside[block]] = search.gains(distances, references, removal)

@@ -12,8 +12,9 @@ Algorithms call `get_backend` and never ask which backend it is. A task is a mod
 of the rows) and of arrays. It returns its result or writes it to its own rows, and depends on nothing else, so it may
 run anywhere, and more than once. After a block, the pages of mapped arrays are released.
 
-A block is a whole number of chunks of `CHUNK_ROWS` rows. Sums over rows are computed chunk by chunk and added in the
-order of the rows, so a sum has the same bits however rows are split into blocks and wherever these are computed.
+A block is a whole number of chunks of `CHUNK_ROWS` rows. Tasks compute matrix products and sums over rows chunk by
+chunk, products on one thread, and sums are added in the order of the rows. So the results have the same bits however
+rows are split into blocks and wherever these are computed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from featprop.compute.kernels import one_thread_per_product
 from featprop.compute.mapped_arrays import ArrayLocation, find_mapped, release_pages
 from featprop.errors import FileError, ParameterError, quote_error
 from featprop.matrix import Floats
@@ -116,7 +118,9 @@ class Backend:
         """
         mapped, blocks = find_mapped(arguments), self.split_rows(n)
         for block in track_blocks(blocks, stage, len(blocks)):
-            yield task(block, *arguments)
+            with one_thread_per_product():
+                found = task(block, *arguments)
+            yield found
             for array in mapped:
                 release_pages(array)
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from featprop.compute.backend import CHUNK_ROWS, DiskBackend, Task, split_evenly, track_blocks
+from featprop.compute.kernels import one_thread_per_product
 from featprop.compute.mapped_arrays import ArrayLocation, locate_array
 from featprop.errors import MissingExtraError, ParameterError, quote_error
 from featprop.resources import block_interrupts
@@ -135,7 +136,8 @@ class _Unpacker(pickle.Unpickler):
 def _run_task(task: Task, item: Any, payload: bytes) -> Any:
     """Run a task on one core of a worker: the cluster runs as many tasks at once as it has cores."""
     numba.set_num_threads(1)
-    return task(item, *_Unpacker(io.BytesIO(payload)).load())
+    with one_thread_per_product():
+        return task(item, *_Unpacker(io.BytesIO(payload)).load())
 
 
 @contextmanager

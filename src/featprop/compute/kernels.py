@@ -1,15 +1,18 @@
-"""Compiled kernels over rows, on several threads.
+"""Kernels over rows, on several threads, with results that do not depend on their number.
 
 featprop has its own thread pool because OpenMP threads, which Numba uses, spin between kernels and take the cores from
-the next matrix product (measured: four times slower). A kernel computes each row from that row alone, so the result
-does not depend on how threads share the rows.
+the next matrix product (measured: four times slower). A compiled kernel computes each row from that row alone, so it
+does not matter how threads share the rows. The rounding of a matrix product depends on its shape and on the number of
+threads that compute it: `run_pieces` gives each product one thread, and its caller fixes the shapes.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -22,6 +25,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from featprop.matrix import Floats
 
@@ -45,9 +49,42 @@ def run_by_rows(kernel: Callable[..., None], n_rows: int, n_entries: int, *argum
         part.result()
 
 
+def run_pieces(task: Callable[[slice], None], pieces: Sequence[slice]) -> None:
+    """Call ``task(piece)`` for each piece of rows, several at once, with matrix products on one thread each."""
+    threads = int(numba.get_num_threads())
+    with one_thread_per_product():
+        if threads == 1 or len(pieces) == 1:
+            for piece in pieces:
+                task(piece)
+        else:
+            for _ in _pool(threads).map(task, pieces):
+                pass
+
+
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="featprop")
+    """Return a pool in whose threads kernels run on that thread alone."""
+    return ThreadPoolExecutor(threads, "featprop", initializer=numba.set_num_threads, initargs=(1,))
+
+
+_blas_threads = cache(ThreadpoolController)
+_product_lock = threading.Lock()
+_product_limits: list[Any] = []
+
+
+@contextmanager
+def one_thread_per_product() -> Iterator[None]:
+    """Compute matrix products of this process on one thread; the first to enter sets the limit, the last lifts it."""
+    with _product_lock:
+        _product_limits.append(None if _product_limits else _blas_threads().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _product_lock:
+            if len(_product_limits) > 1:
+                _product_limits.pop()
+            else:
+                _product_limits.pop().restore_original_limits()
 
 
 if hasattr(os, "register_at_fork"):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from featprop.compute.backend import CHUNK_ROWS, get_backend, split_evenly, split_into_chunks
 from featprop.compute.distances import find_nearest, to_distances, to_sq_differences
-from featprop.compute.kernels import run_by_rows
+from featprop.compute.kernels import run_by_rows, run_pieces
 from featprop.compute.mapped_arrays import is_mapped, release_pages
 from featprop.errors import ParameterError, unknown_choice
 from featprop.matrix import Features, Floats, Positions, as_dense, read_only
@@ -122,6 +122,11 @@ class Points:
         """Number of columns."""
         return int(self._rows.shape[1])
 
+    @property
+    def work_per_distance(self) -> float:
+        """Number of values that are multiplied for the distance of two points."""
+        return self.width
+
     def take(self, indices: NDArray[Any] | slice) -> Points:
         """Return the points at `indices`, in memory."""
         norms = None if self._is_mapped else self.squared_norms[indices]
@@ -145,11 +150,8 @@ class Points:
         own = self.take(indices)
         if to is not None:
             return own._distances_to(to)
-        if self._is_mapped:
-            blocks = get_backend().split_rows(len(self))
-            found = np.hstack([own._distances_to(self.block(block)) for block in blocks])
-        else:
-            found = own._distances_to(self)
+        parts = [own._distances_to(self.block(chunk)) for chunk in split_into_chunks(slice(0, len(self)))]
+        found = parts[0] if len(parts) == 1 else np.hstack(parts)
         found[np.arange(len(own)), np.arange(len(self))[indices]] = 0.0
         return found
 
@@ -221,11 +223,14 @@ class Points:
             return np.concatenate(nearest), np.concatenate(distances)
         index = np.empty(len(self), dtype=np.intp)
         squared = np.empty(len(self), dtype=np.float32)
-        for block in self.split(len(self), len(centres)):
-            products = _products(self._rows[block], centres._rows)
-            norms, pair = (self.squared_norms[block], centres.squared_norms), _pair(self._rows[block], centres._rows)
-            found = index[block], squared[block]
-            run_by_rows(find_nearest, len(products), products.size, products, *norms, *pair, *found)
+        norms, other_norms = self.squared_norms, centres.squared_norms
+
+        def measure(piece: slice) -> None:
+            products = _products(self._rows[piece], centres._rows)
+            pair, found = _pair(self._rows[piece], centres._rows), (index[piece], squared[piece])
+            run_by_rows(find_nearest, len(products), products.size, products, norms[piece], other_norms, *pair, *found)
+
+        run_pieces(measure, _split_chunks(len(self), 4 * max(len(centres), self.width)))
         return index, self._from_squared(squared)
 
     def multiply(self, matrix: Floats) -> Floats:
@@ -246,7 +251,13 @@ class Points:
         """Return the squared distance of each of `rows` to `centre`, minus |centre|²."""
         if self._is_mapped:
             return self._map(_relative_sq_distances_of, centre)
-        return np.asarray(self.squared_norms - 2 * np.asarray(self._rows @ centre))
+        products = np.empty(len(self), dtype=np.float32)
+
+        def multiply(chunk: slice) -> None:
+            products[chunk] = self._rows[chunk] @ centre
+
+        run_pieces(multiply, _split_chunks(len(self), 0))
+        return np.asarray(self.squared_norms - 2 * products)
 
     def exact_distances(self, centres: Points, index: Positions) -> Floats:
         """Return the distance of each point to centre `index` of it, from the difference of the two rows.
@@ -307,6 +318,15 @@ def first_minimum(distances: Floats, largest: float) -> int:
 def split_by_bytes(n: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> list[slice]:
     """Split 0..n into slices whose rows take about `block_bytes`."""
     return split_evenly(n, max(1, block_bytes // max(row_bytes, 1)))
+
+
+def _split_chunks(n: int, row_bytes: int) -> list[slice]:
+    """Split n rows as `split_by_bytes` does, and also at the ends of chunks, so that blocks have the same pieces."""
+    return [
+        slice(chunk.start + piece.start, chunk.start + piece.stop)
+        for chunk in split_into_chunks(slice(0, n))
+        for piece in split_by_bytes(chunk.stop - chunk.start, row_bytes)
+    ]
 
 
 def _is_better_dense(rows: Any) -> bool:

@@ -83,6 +83,11 @@ class PropagatedPoints(Points):
         """Number of columns."""
         return int(self.features.shape[1])
 
+    @property
+    def work_per_distance(self) -> float:
+        """Number of values that are multiplied for the distance of two points, on average."""
+        return float(self.features.nnz + self.layers * self.adjacency.nnz) / len(self)
+
     @cached_property
     def _rows(self) -> Features:
         rows = self.compute_rows()

@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from featprop.compute import get_backend, release_pages
+from featprop.compute import get_backend, release_pages, split_into_chunks
 from featprop.compute.kernels import normalize_rows
 from featprop.compute.message_passing import Edges, propagate_rows
 from featprop.compute.points import Points
@@ -249,9 +249,10 @@ def _join(parts: list[tuple[Floats, np.float32]], nodes: slice) -> Floats:
 
 def _compare(block: slice, parts: list[tuple[Floats, np.float32]], directions: Floats | None, out: Floats) -> None:
     """Write concatenated feature sets, multiplied by `directions` if given and scaled to unit length."""
-    joined = _join(parts, block)
-    out[block] = joined if directions is None else joined @ directions
-    normalize_rows(out[block], MIN_CENTRED_LENGTH)
+    for chunk in split_into_chunks(block):
+        joined = _join(parts, chunk)
+        out[chunk] = joined if directions is None else joined @ directions
+        normalize_rows(out[chunk], MIN_CENTRED_LENGTH)
 
 
 def propagate(graph: GraphLike, layers: int = 2) -> Features:
