@@ -1,4 +1,4 @@
-"""The form of a message, and what is told about an error."""
+"""How messages are written, and how errors are shown."""
 
 import pickle
 

@@ -35,7 +35,7 @@ def labels(text: str) -> dict[str, Any]:
     return {"labels.csv": text}
 
 
-# name, files beside or in place of those of GRAPH, command line, and what the message must mention
+# name, files next to or in place of those of GRAPH, command line, and what the message must mention
 
 MISSING = [
     ("graph", {}, "select nowhere -b 2", "nowhere"),

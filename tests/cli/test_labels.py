@@ -1,4 +1,4 @@
-"""Labels and sheets on the command line: every trap with what is said of it."""
+"""Labels and sheets on the command line, with the message for each mistake."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -41,10 +41,10 @@ def test_choose_train_and_predict_within_a_bound(graph: Path, tmp_path: Path) ->
     assert not list(scratch.iterdir())
 
 
-def test_workers_of_this_machine_beside_those_of_others(graph: Path, tmp_path: Path) -> None:
+def test_local_workers_start_next_to_another_scheduler(graph: Path, tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     with socket.socket() as other:
-        with suppress(OSError):  # somebody is there
+        with suppress(OSError):  # the port is in use
             other.bind(("127.0.0.1", 8787))
             other.listen()
         for options in ((), ("--compute", "workers=2")):

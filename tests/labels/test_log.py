@@ -117,7 +117,7 @@ EVENTS = st.lists(
 @given(events=EVENTS)
 @settings(max_examples=60, deadline=None)
 def test_undo_takes_back_the_last_change(events: list[tuple[str, int, str]]) -> None:
-    """Beside a stack of states kept by hand: an undo takes back the last act that changed anything."""
+    """Compared with a stack of states: an undo reverts the last event that changed anything."""
     log = LabelLog()
     stack: list[dict[int, str | None]] = [{}]
     for kind, node, label in events:
@@ -270,7 +270,7 @@ def test_network_file_systems_get_a_rollback_journal(
         assert log.query("PRAGMA synchronous") == [(2,)], "FULL"
         log.answer("m", "ok")
         assert len(log.labels()) == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["a.labels"], "nothing is left beside it"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.labels"], "no other file is left"
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert [kind in each for each in said] == [True] * (mode == "delete")
 
@@ -344,7 +344,7 @@ def test_an_unknown_kind_of_event_is_refused(tmp_path: Path) -> None:
 def test_other_files_and_foreign_views_and_triggers_are_refused(
     change: str | bytes, read_only: bool, tmp_path: Path
 ) -> None:
-    """A view of a crafted file may go on forever, and a trigger may write what nobody said."""
+    """A view of a crafted file may never end, and a trigger may write labels that no one entered."""
     path = tmp_path / "a.labels"
     if isinstance(change, bytes):
         path.write_bytes(change)
@@ -414,7 +414,7 @@ TEN, THIRTY = range(10), range(10, 40)
         pytest.param([(TEN, 8.0), (TEN, 8.0)], 8.0, id="one sheet for two people"),
         pytest.param([(range(5), 8.0), (range(5, 10), 8.0), (THIRTY, 70 / 30)], 2.0, id="a sheet in two parts"),
         pytest.param([(TEN, 8.0), (range(10, 20), 7.0), (range(20, 40), 3.0)], 2.0, id="three"),
-        pytest.param([(TEN, 8.0), ((), 1.0)], 8.0, id="a sheet of labels beside it"),
+        pytest.param([(TEN, 8.0), ((), 1.0)], 8.0, id="with a sheet of labels"),
     ],
 )
 def test_uniform_draws_are_pooled(draws: list[tuple[range, float]], weight: float) -> None:

@@ -102,7 +102,7 @@ def test_cross_validation_by_hand(signs: fp.Graph) -> None:
 
 
 def test_cross_validation_hides_the_labels_of_a_fold() -> None:
-    """Every node has a feature of its own, which says nothing about the others."""
+    """Each node has a different feature, which says nothing about the others."""
     graph, labels = edgeless(np.eye(30)), dict(enumerate("ab" * 15))
     assert GCN().fit(graph, labels).score(graph, labels) == 1
     assert cross_val_score(graph, labels, GCN(), cv=3, random_state=1).mean() < 0.8

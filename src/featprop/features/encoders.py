@@ -265,7 +265,7 @@ class DateEncoder(Encoder):
 
     def __post_init__(self) -> None:
         if self.form not in ("", *DATE_FORMS) or not CYCLES.keys() >= set(self.cycles):
-            raise ValueError(f"{self.form!r} is no form of dates, or {self.cycles} are no cycles")
+            raise ValueError(f"{self.form!r} is not a date format, or {self.cycles} are not cycles")
 
     @classmethod
     def fit(cls, values: pa.Array, options: FitOptions) -> Self:

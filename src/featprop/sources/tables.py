@@ -1,6 +1,6 @@
 """One DuckDB connection that every table comes through: files of any kind, globs, queries, databases, data frames.
 
-A CSV file keeps its text: DuckDB is told the columns, the delimiter and the quote, and infers no types, so that an id
+A CSV file keeps its text: DuckDB gets the columns, the delimiter and the quote, and infers no types, so that an id
 such as ``007`` stays ``007``. `featprop.features` decides later what a column is. Other sources have types of their
 own. A query in a ``graph.toml`` is one SELECT on a connection that cannot install extensions or write to a database
 (SECURITY.md has the rest).
