@@ -127,6 +127,8 @@ def mapped(rows: np.ndarray, folder: Path) -> np.ndarray:
     "ask",
     [
         lambda points: points.squared_norms,
+        lambda points: points.take(np.array([480, 2, 99, 2])).rows,
+        lambda points: points.sample(90).rows,
         lambda points: points.distances(np.array([7, 2, 480])),
         lambda points: points.nearest(points.take(np.array([3, 99, 400]))),
         lambda points: points.exact_distances(points.take(np.array([3, 99, 400])), np.arange(500) % 3),

@@ -47,6 +47,13 @@ def rows_of(graph: Graph, layers: int = 2, unit: bool = False) -> np.ndarray:
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0) if unit else rows
 
 
+def test_work_per_distance_by_hand() -> None:
+    """A path of three nodes has seven entries in S; three features, two hops: (3 + 2 · 7) / 3 products a node."""
+    graph = Graph.from_scipy(sp.csr_array(np.diag([1.0, 1.0], 1)), sp.csr_array(np.eye(3, 60, dtype=np.float32)))
+    assert points_of(graph).work_per_distance == pytest.approx(17 / 3)
+    assert Points(np.ones((3, 60))).work_per_distance == 60
+
+
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("unit", [False, True])
 @given(seed=st.integers(0, 1000))

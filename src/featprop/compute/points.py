@@ -281,12 +281,25 @@ class Points:
         return squared / np.float32(2) if self.metric == "cosine" else np.sqrt(squared) * np.float32(self.scale)
 
     def _read(self, indices: NDArray[Any] | slice) -> Any:
-        """Return some rows; copy mapped ones to memory and release their pages."""
+        """Return some rows; copy mapped ones to memory and release their pages.
+
+        Scattered rows are read chunk by chunk: the system maps the pages around each of them, too.
+        """
         if not self._is_mapped:
             return self._rows[indices]
-        rows = np.array(self._rows[indices])
-        is_range = isinstance(indices, slice) and indices.step is None
-        release_pages(self._rows, indices if is_range else slice(None))  # type: ignore[arg-type]
+        if isinstance(indices, slice):
+            if indices.step is None:
+                rows = np.array(self._rows[indices])
+                release_pages(self._rows, indices)
+                return rows
+            indices = np.arange(len(self))[indices]
+        rows = np.empty((len(indices), self.width), dtype=np.float32)
+        order = np.argsort(indices, kind="stable")
+        for chunk in split_into_chunks(slice(0, len(self))):
+            start, stop = np.searchsorted(indices, (chunk.start, chunk.stop), sorter=order)
+            if start < stop:
+                rows[order[start:stop]] = self._rows[indices[order[start:stop]]]
+                release_pages(self._rows, chunk)
         return rows
 
     def _map(self, task: Callable[..., Any], *arguments: Any) -> Floats:
