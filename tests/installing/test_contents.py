@@ -19,7 +19,7 @@ MAX_SDIST_BYTES = 10_000_000
 def test_wheel_contains_the_package_and_nothing_else(wheel: Path) -> None:
     info = f"featprop-{__version__}.dist-info"
     files = [path for path in SOURCES.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    assert {path.suffix for path in files} == {".py", ".typed", ".j2", ".css", ".js", ".svg", ".txt"}
+    assert {path.suffix for path in files} == {".py", ".typed", ".j2", ".css", ".csv", ".js", ".svg", ".txt"}
     expected = {f"featprop/{path.relative_to(SOURCES).as_posix()}" for path in files}
     assert "featprop/py.typed" in expected
     expected |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")}
