@@ -88,6 +88,16 @@ def test_a_killed_run_leaves_the_old_file_and_its_rest_is_removed_later(tmp_path
     assert names(tmp_path) == [".a.txt.00000000-1-x.tmp", "a.txt"], "another machine may still be writing"
 
 
+def test_an_output_that_is_still_being_written_is_never_stale(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with replacing_file(path) as slow:
+        slow.write_text("slow")
+        os.utime(slow, (0, 0))
+        with replacing_file(path) as quick:
+            quick.write_text("quick")
+    assert path.read_text() == "slow"
+
+
 def test_threads_that_write_one_file_leave_one_of_their_versions(tmp_path: Path) -> None:
     def write(text: str) -> None:
         for _ in range(20):

@@ -216,6 +216,8 @@ def test_an_answer_edited_in_a_file_is_a_correction_of_now() -> None:
     assert answer.label == "fraud"
     assert answer.time > NOON
     assert added(log, told("ok"), told("fraud")) == (0, 1, 1)
+    log.undo(annotator="ada")
+    assert added(log, told("ok"), told("fraud")) == (0, 1, 1), "what was undone stays undone"
     assert added(log, told(None, None, text="why")) == (1, 0, 0)
     assert added(log, told("fraud", None)) == (1, 0, 0)
     assert log.labels() == {"a": "fraud"}

@@ -67,6 +67,12 @@ def test_a_selection_as_nodes(line: fp.Graph) -> None:
     assert not set(fp.select(line, 2, labelled=picks)) & set(picks)
     assert not set(fp.select(line, 2, exclude=picks)) & set(picks)
     assert set(fp.select(line, 3, candidates=picks)) == set(picks)
+    for call in (
+        lambda: fp.GraphRidge().fit(line, picks, labels[::-1]),
+        lambda: fp.select(line, 1, labelled=picks, labels=labels[::-1]),
+    ):
+        with raises(LabelError, parameter="labels"):
+            call()
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])

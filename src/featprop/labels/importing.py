@@ -124,12 +124,11 @@ def _add(log: LabelLog, new: Annotation) -> str:
     before, time = log.find_earlier(new), new.time
     if new.says_same(before):
         return "repeated"
-    if time is None:
-        new = replace(new, key=_content_key(new))
+    if time is None or (before is not None and before.time == time):  # edited in the file, so of now
+        new = replace(new, time=None, key=_content_key(new))
         is_known = bool(log.query("SELECT 1 FROM events WHERE key = ?", new.key))
-    elif before is not None and before.time is not None and before.time >= time:
-        is_known = before.time > time
-        new = replace(new, time=None)  # edited in the file, so of now
+    elif before is not None and before.time is not None and before.time > time:
+        is_known = True
     else:
         row = (name_to_text(new.node), time_to_text(time), new.kind, new.annotator)
         is_known = new.kind is not Kind.NOTE and bool(log.query(ANSWER_AT, *row))
@@ -142,7 +141,8 @@ def _add(log: LabelLog, new: Annotation) -> str:
 def _content_key(new: Annotation) -> str:
     """Return a key that equal content always gets."""
     label = None if new.label is None else name_to_text(new.label)
-    content = json.dumps([new.kind, name_to_text(new.node), label, new.text, new.annotator])
+    time = None if new.time is None else time_to_text(new.time)
+    content = json.dumps([new.kind, name_to_text(new.node), label, new.text, new.annotator, time])
     return f"import {hashlib.blake2b(content.encode(), digest_size=16).hexdigest()}"
 
 

@@ -68,6 +68,13 @@ def test_review_lists_and_order(page: Any) -> None:
     assert browser.get("/review/least_certain?node=nope").status_code == 404
 
 
+def test_one_person_reviews_the_verdicts_of_an_earlier_team(make_page: Callable[..., Any]) -> None:
+    page = make_page()
+    page.session.log.adjudicate("n1", "ok", annotator="ada")
+    (link,) = re.findall(r'href="(/review/disagreements\?node=[^"]*)"', page.browser().get("/review").text)
+    assert 'action="/adjudications"' in page.browser().get(link).text
+
+
 def test_owner_settles_labels_of_others_that_look_wrong(make_page: Callable[..., Any]) -> None:
     page = make_page(annotators=("ada", "grace"))
     page.session.label("grace", "n2", "fraud", "1")

@@ -145,7 +145,7 @@ def build_pages(session: Session, views: NodeViews, graph_name: str = "", next_c
         here = views.find(node) if node is not None else next(iter(lists.get(key, {})), None)
         if here is None:
             return card_page(request, "review", None, shown=shown, lists=lists, key=key)
-        view, prediction = views.view(here, annotator, shown=shown), lists[key].get(here)
+        view, prediction = views.view(here, annotator, shown=shown), lists.get(key, {}).get(here)
         if key == "wrong_labels" and prediction is not None:
             view = replace(view, prediction=prediction)
         votes = session.visible_votes(annotator, here)
