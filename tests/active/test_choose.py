@@ -72,7 +72,9 @@ def test_a_strategy_knows_the_classes_by_the_columns_of_the_model(islands: Graph
     assert seen[0].labels.tolist() == [2, 3]
     assert set(seen[0].outputs) == {"probabilities", "hidden"}
     arrays = [seen[0].candidates, seen[0].labelled, seen[0].labels, seen[0].graph.features, seen[0].graph.ids]
-    assert not any(each.flags.writeable for each in (*arrays, *seen[0].outputs.values())), "a strategy cannot change them"
+    assert not any(each.flags.writeable for each in (*arrays, *seen[0].outputs.values())), (
+        "a strategy cannot change them"
+    )
 
 
 @pytest.mark.parametrize("answer", [None, [0, 0], ["a", "b"], [0.0, 1.0], np.array([[0, 1]])])

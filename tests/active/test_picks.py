@@ -45,6 +45,7 @@ def graph(line: Graph) -> Graph:
         "name": ["Ann", "Bob, sen.", None, "Dee", "Eve\nline"],
         "born": [dt.date(1990, 1, day) for day in range(1, 6)],
         "tags": [["x"], [], ["y", "z"], None, ["x"]],
+        "since": pa.array([(months, 0, 0) for months in range(5)], pa.month_day_nano_interval()),
         "label": ["left", None, "right", None, None],
     }
     return replace(line, table=pa.table(columns))
@@ -65,10 +66,10 @@ def written(picks: Selection, **options: Any) -> list[list[str]]:
 
 
 def test_columns_of_the_nodes(graph: Graph) -> None:
-    assert written(picks_of(graph, 4, 2), show=["name", "born", "tags", "name"]) == [
-        ["id", "label", "rank", "name", "born", "tags"],
-        ["e", "", "1", "Eve\nline", "1990-01-05", "['x']"],
-        ["c", "", "2", "", "1990-01-03", "['y', 'z']"],
+    assert written(picks_of(graph, 4, 2), show=["name", "born", "tags", "since", "name"]) == [
+        ["id", "label", "rank", "name", "born", "tags", "since"],
+        ["e", "", "1", "Eve\nline", "1990-01-05", "['x']", "MonthDayNano(months=4, days=0, nanoseconds=0)"],
+        ["c", "", "2", "", "1990-01-03", "['y', 'z']", "MonthDayNano(months=2, days=0, nanoseconds=0)"],
     ]
 
 

@@ -138,6 +138,11 @@ def shorten(folder):
     path.write_bytes(path.read_bytes()[:-4])
 
 
+def lengthen_header(folder):
+    path = folder / "labels.npy"
+    path.write_bytes(path.read_bytes().replace(b"(4,)", b"(4611686018427387904, 2)"))
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -156,6 +161,7 @@ def shorten(folder):
         ids_of(["a", "b", None, "d"], pa.large_string()),
         ids_of([1, 2, 3, 4]),
         ids_of(["a", "b", "a", "d"], pa.large_string()),
+        ids_of(pa.array([b"a", b"b", b"\xff", b"d"], pa.large_binary()).view(pa.large_string())),
         save("labels", np.zeros(4, ">i8")),
         save("labels", np.zeros(3, np.int64)),
         save("labels", np.array([{}, {}, {}, {}], dtype=object)),
@@ -166,6 +172,7 @@ def shorten(folder):
         write("graph.json", '{"format": "featprop graph", "version": 9}'),
         lambda folder: (folder / "adjacency.data.npy").unlink(),
         shorten,
+        lengthen_header,
     ],
 )
 def test_a_damaged_folder_is_one_clear_error(damage, tmp_path):

@@ -140,6 +140,6 @@ def _escape_column(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _readable(values: pa.Array) -> pa.Array:
     """Return a column as one that CSV can hold and whose formulas are escaped: numbers and dates, all else as text."""
-    if pa.types.is_primitive(values.type):
+    if pa.types.is_primitive(values.type) and not pa.types.is_interval(values.type):
         return values
     return pa.array([None if value is None else str(value) for value in values.to_pylist()], pa.string())

@@ -384,6 +384,16 @@ def test_answer_is_kept_when_the_server_restarts(live: Any, tab: Any, make_live:
     visit.troubles.clear()  # type: ignore[attr-defined]
 
 
+def test_two_annotators_get_different_nodes(make_live: MakeLive, visit: Visit) -> None:
+    live = make_live(annotators=("ada", "grace"))
+    tabs = [visit(live, name) for name in ("ada", "grace")]
+    for tab in tabs * 3:
+        press(tab, "1")
+    answers = live.page.log.holding()
+    assert sorted(each.annotator for each in answers) == ["ada"] * 3 + ["grace"] * 3
+    assert len({each.node for each in answers}) == 6
+
+
 def test_heartbeat_keeps_the_question(make_live: MakeLive, visit: Visit) -> None:
     now = [0.0]
     live = make_live(annotators=("ada", "grace"), clock=lambda: now[0])
