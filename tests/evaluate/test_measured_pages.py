@@ -39,6 +39,15 @@ def test_tables_match_the_results(name: str, table: str) -> None:
     assert shown == module.TABLES[table](lines)
 
 
+def test_intervals_of_estimates_cover_the_accuracy() -> None:
+    estimates, lines = benchmark("estimates")
+    enough = estimates.enough(lines)
+    for name in estimates.GRAPHS:
+        of_graph = [line for line in enough if line["graph"] == name]
+        held = [line["estimate"][1] <= line["accuracy"] <= line["estimate"][2] for line in of_graph]
+        assert sum(held) >= 0.85 * len(held), name
+
+
 def test_audit_table_matches_the_results_and_its_intervals_cover() -> None:
     audit, lines = benchmark("audit")
     assert audit.audit_table(lines) in PAGE

@@ -226,9 +226,9 @@ class ActiveLearner:
             message = f"`labels` must be a mapping or a pandas Series by node id, not {type(labels).__name__}."
             hint = "Pass {node: label}, or frame.set_index('id')['label'] of a data frame."
             raise LabelError(message, hint=hint, parameter="labels", value=labels)
-        told = dict(zip(self._ids(labels, "nodes told"), plain(labels.values()), strict=True))
-        self.log.tell(told, annotator=annotator, round=self.rounds)
-        self.asked = [node for node in self.asked if node not in told]
+        new = dict(zip(self._ids(labels, "nodes told"), plain(labels.values()), strict=True))
+        self.log.tell(new, annotator=annotator, round=self.rounds)
+        self.asked = [node for node in self.asked if node not in new]
 
     def _tell_read(self, labels: Labels, annotator: str) -> None:
         """Make labels that were read count; an earlier label stays if its row is empty now."""
@@ -242,13 +242,13 @@ class ActiveLearner:
             for each in labels.annotations
             if each.kind is not Kind.AUDIT
         )
-        told, now = labels.labels | labels.audited, self.labels | self.audited
-        for node, label in told.items():
+        new, now = labels.labels | labels.audited, self.labels | self.audited
+        for node, label in new.items():
             if now.get(node) != label:
                 self.log.adjudicate(node, label, annotator=annotator, round=self.rounds)
-        corrected = [node for node, label in told.items() if node in before and before[node] != label]
+        corrected = [node for node, label in new.items() if node in before and before[node] != label]
         if corrected:
-            changes = [f"{node}: {before[node]} is now {told[node]}" for node in corrected]
+            changes = [f"{node}: {before[node]} is now {new[node]}" for node in corrected]
             logger.info("Corrected labels: %s", first_five(changes))
         answered = {*self.labels, *self.skipped}
         self.asked = [node for node in dict.fromkeys([*self.asked, *labels.asked]) if node not in answered]

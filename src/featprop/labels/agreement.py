@@ -2,7 +2,7 @@
 
 **The rule.** A verdict (an adjudicated label) counts. Without one, the label of most people counts. If as many
 people say one thing as another, the latest answer counts, and the node is a *tie*: no model learns from it. A skip is
-no vote; a node that everybody skipped is skipped.
+no vote; a node that every annotator skipped is skipped.
 
 **Krippendorff's alpha** for nominal data with missing answers [1]_: over nodes u with m_u ≥ 2 labels, n_uc of them of
 class c; n labels in total, n_c of class c ::

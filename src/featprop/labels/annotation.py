@@ -45,7 +45,7 @@ class Annotation:
     kind
         What the annotation does. ``"label"`` and ``"skip"`` answer; ``"adjudicate"`` settles a disagreement.
     annotator
-        Who said so; empty if unknown.
+        Name of the annotator; empty if unknown.
     time
         When, in UTC; None if unknown.
     round

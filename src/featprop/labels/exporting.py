@@ -56,16 +56,16 @@ def export_labels(
     if graph is not None:
         nodes = graph.ids[graph.positions(nodes)].tolist()
         graph.positions({each.node for each in labels.events() if each.node is not None}, "nodes in the label log")
-    said, audit = _collect(labels, nodes), labels.audit()
+    annotations, audit = _collect(labels, nodes), labels.audit()
     if format == "csv":
-        return _write_sheet(said, audit)
-    texts = describe_nodes(graph, list(dict.fromkeys(each.node for each in said)))
+        return _write_sheet(annotations, audit)
+    texts = describe_nodes(graph, list(dict.fromkeys(each.node for each in annotations)))
     if format == "jsonl":
-        return _write_lines(said, texts, audit)
+        return _write_lines(annotations, texts, audit)
     known = {node: label for node, label in labels.consensus().sure.items() if node not in audit}
     if predict is None and graph is not None and len(set(known.values())) > 1:
         predict = _train(graph, known)
-    return label_studio.write_tasks(said, texts, predict, f"featprop, {len(known):,} labels", audit)
+    return label_studio.write_tasks(annotations, texts, predict, f"featprop, {len(known):,} labels", audit)
 
 
 def label_studio_config(

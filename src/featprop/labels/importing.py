@@ -45,8 +45,8 @@ class Imported:
     @property
     def is_nothing(self) -> bool:
         """Whether nothing of the file is in the log."""
-        said = self.taken + self.skipped + self.notes + self.repeated + self.superseded
-        return not said + self.audit + self.known_audit
+        answers = self.taken + self.skipped + self.notes + self.repeated + self.superseded
+        return not answers + self.audit + self.known_audit
 
 
 def import_labels(

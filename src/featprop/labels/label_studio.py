@@ -57,7 +57,7 @@ def write_tasks(
     Parameters
     ----------
     annotations
-        What people said; a node without an answer has one of kind ``""``.
+        The annotations; a node without an answer has one of kind ``""``.
     texts
         What there is to read about each node.
     predict
@@ -71,14 +71,14 @@ def write_tasks(
     for each in annotations:
         of_node.setdefault(each.node, []).append(each)
     tasks = []
-    for node, said in of_node.items():
+    for node, own in of_node.items():
         task: dict[str, Any] = {"data": {"node_id": to_jsonable(node), "text": texts[node]}, "meta": {}}
-        notes = [to_record(each) for each in said if each.kind is Kind.NOTE]
+        notes = [to_record(each) for each in own if each.kind is Kind.NOTE]
         if notes:
             task["meta"][OURS] = notes
         if node in audit:
             task["meta"][DRAWN] = audit[node]
-        task["annotations"] = [_write_annotation(each) for each in said if each.kind not in (Kind.OPEN, Kind.NOTE)]
+        task["annotations"] = [_write_annotation(each) for each in own if each.kind not in (Kind.OPEN, Kind.NOTE)]
         predicted = None if predict is None or node in audit else predict(node)
         if predicted is not None:
             score = round(min(1.0, max(0.0, float(predicted.confidence))), 4)

@@ -84,6 +84,12 @@ def test_audit_continues_after_the_budget(make_page: Make) -> None:
     assert len(session.log.labels()) == 8
 
 
+def test_each_audit_node_goes_to_one_annotator(make_page: Make) -> None:
+    session = make_page(audit=4, annotators=("ada", "grace")).session
+    asked = [each.node for name in ("ada", "grace") for each in answer(session, 10, name) if each.is_audit]
+    assert sorted(asked) == sorted(session.log.audit())
+
+
 def test_undone_audit_answer_is_asked_again(make_page: Make) -> None:
     session = make_page(audit=2).session
     drawn = answer(session, 5)[-1]

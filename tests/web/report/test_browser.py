@@ -11,8 +11,9 @@ def visit(open_tab: Any, written: Path) -> Any:
     """Open the report, which must not load anything."""
 
     def open_page(**options: Any) -> Any:
-        tab = open_tab(written.as_uri(), **options)
-        tab.on("request", lambda request: open_tab.troubles.append(request.url))
+        tab = open_tab("about:blank", **options)
+        tab.on("request", lambda request: request.url.startswith("file:") or open_tab.troubles.append(request.url))
+        tab.goto(written.as_uri())
         return tab
 
     return open_page
