@@ -75,6 +75,14 @@ def test_a_selection_as_nodes(line: fp.Graph) -> None:
             call()
 
 
+def test_a_column_that_holds_the_labels_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    labels = ["a", "b"] * 20
+    nodes = pa.table({"id": range(40), "verdict": [f"is {name}" for name in labels], "x": [n % 7 for n in range(40)]})
+    graph = fp.Graph.from_tables(nodes, pa.table({"source": range(39), "target": range(1, 40)}))
+    fp.GraphRidge().fit(graph, range(30), labels[:30])
+    assert "verdict" in caplog.text
+
+
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
 def test_a_missing_label_is_named(line: fp.Graph, missing: Any) -> None:
     for labels in (pd.Series(["x", missing, "y"], dtype=object), ["x", missing, "y"]):

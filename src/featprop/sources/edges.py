@@ -154,7 +154,7 @@ class EdgeReader:
         ends = self.find_unknown(ids)
         first = ends.slice(0, SHOWN_ENDS).to_pylist()
         shown = ", ".join(map(repr, first)) + (", …" if len(ends) > SHOWN_ENDS else "")
-        hint = 'Run `featprop init` to find the column of the ids, or set unknown = "drop" or "add" under [graph].'
+        hint = 'Run `featprop init` to find the column of the ids, or set unknown = "drop" or "add" in graph.toml.'
         if all(re.fullmatch(r"\d+\.0+", str(end)) for end in first):
             hint = f"The ids were saved as decimals: write {str(first[0]).partition('.')[0]} for {first[0]}."
         name = self.edges.name

@@ -15,7 +15,7 @@ from featprop.web.report.analysis import Analysis
 from featprop.web.report.commands import Files
 
 EVIL = (
-    "</script><script>document.title='stolen'</script>",
+    "</script><script>document.title='stolen'</script>\u202e",
     "<!-- <script>",
     "a\u2028b\u2029c",
     "<img src=x onerror=alert(1)>",

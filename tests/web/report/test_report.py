@@ -52,6 +52,7 @@ def test_markup_in_names_is_escaped(written: Path) -> None:
     assert text.count("<script") == text.count("</script>") == 2
     assert "onerror=alert" not in re.sub(r"&lt;img.*?&gt;|\\u003cimg.*?\\u003e", "", text)
     assert "<!-- <script>" not in text
+    assert "\u202e" not in text, "nothing changes the direction of the text"
 
 
 def test_report_is_deterministic(written: Path, graph: Graph, labels: dict[str, str], tmp_path: Path) -> None:
