@@ -114,6 +114,17 @@ def test_positions_outside_the_graph() -> None:
     with raises(GraphError, parameter="ids"):
         Graph.from_edges([0], [1])
     assert Graph.from_edges([0], [1], ids=range(3)).n_nodes == 3
+
+
+@pytest.mark.parametrize("ends", [([0], [1, 2]), ([0.5], [1]), (["a"], ["b"]), ([[0]], [[1]])])
+def test_ends_that_are_no_positions_are_refused(ends: tuple[list[Any], list[Any]]) -> None:
+    with raises(GraphError, parameter="source"):
+        Graph.from_edges(*ends, np.eye(3))
+
+
+def test_weights_need_one_entry_per_edge() -> None:
+    with raises(GraphError, parameter="weights", value=1):
+        Graph.from_edges([0, 1], [1, 2], np.eye(3), weights=[1.0])
     with raises(GraphError, parameter="candidates", value=3):
         edgeless(2).positions([True, False, True], "candidates")
 

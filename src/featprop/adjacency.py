@@ -28,7 +28,12 @@ def symmetric_adjacency(
     Edges weigh 1 if `weights` is None. Of duplicate edges, the largest weight is kept.
     """
     n = len(ids)
-    a, b = (np.asarray(ends, dtype=np.int64) for ends in (source, target))
+    given = [np.asarray(ends) for ends in (source, target)]
+    are_positions = all(ends.ndim == 1 and (not ends.size or ends.dtype.kind in "iu") for ends in given)
+    if not are_positions or len(given[0]) != len(given[1]):
+        message = "`source` and `target` must each have the position of one node per edge."
+        raise GraphError(message, hint="For other ids, use Graph.from_tables.", parameter="source")
+    a, b = (ends.astype(np.int64) for ends in given)
     for ends in (a, b):
         if ends.size and (ends.min() < 0 or ends.max() >= n):
             stray = int(ends.max() if ends.max() >= n else ends.min())
@@ -74,6 +79,9 @@ def _checked_weights(weights: Any, a: NDArray[np.int64], b: NDArray[np.int64], i
     if values.dtype.kind not in "biuf":
         message = f"Edge weights must be numbers, not of type {values.dtype}."
         raise GraphError(message, parameter="weights", value=str(values.dtype))
+    if values.shape != a.shape:
+        message = f"`weights` must have one entry per edge, {len(a):,}, not {values.size:,}."
+        raise GraphError(message, parameter="weights", value=values.size)
     with np.errstate(over="ignore"):
         found = values.astype(np.float32)
     bad = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
