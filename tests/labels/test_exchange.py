@@ -99,6 +99,15 @@ def test_an_undone_answer_of_a_renamed_class_does_not_come_back(form: str, tmp_p
     assert log.labels() == {}
 
 
+def test_an_export_does_not_take_back_a_later_name_of_a_class(form: str, tmp_path: Path) -> None:
+    log = LabelLog()
+    log.answer("a", "scam", annotator="ada")
+    path = write_export(log, form, tmp_path)
+    log.rename_class("scam", "fraud")
+    assert import_labels(log, path).taken == 0
+    assert log.labels() == {"a": "fraud"}
+
+
 def test_an_audit_stays_apart_from_labels(form: str, tmp_path: Path) -> None:
     log, other = audited_log(), LabelLog()
     path = write_export(log, form, tmp_path)

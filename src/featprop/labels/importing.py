@@ -24,6 +24,11 @@ SELECT 1 FROM events WHERE node = ? AND time = ? AND
 CASE ? WHEN 'adjudicate' THEN kind = 'adjudicate' ELSE kind IN ('label', 'skip') AND annotator = ? END
 """
 """Whether there is or was an answer of a person to a node, or a verdict, of a time."""
+SAME_EVENT = """
+SELECT 1 FROM events WHERE key = ? OR
+(node = ? AND time = ? AND kind = ? AND annotator = ? AND text = ? AND label IS ?)
+"""
+"""Whether an annotation is in the log, whatever its class is called now."""
 
 
 @dataclass(frozen=True)
@@ -124,13 +129,15 @@ def _add(log: LabelLog, new: Annotation) -> str:
     before, time = log.find_earlier(new), new.time
     if new.says_same(before):
         return "repeated"
-    if time is None or (before is not None and before.time == time):  # edited in the file, so of now
-        new = replace(new, time=None, key=_content_key(new))
-        is_known = bool(log.query("SELECT 1 FROM events WHERE key = ?", new.key))
+    row = (name_to_text(new.node), time and time_to_text(time), new.kind, new.annotator)
+    if time is None or (before is not None and before.time == time):
+        label = None if new.label is None else name_to_text(new.label)
+        key = _content_key(new)
+        is_known = bool(log.query(SAME_EVENT, key, *row, new.text, label))
+        new = replace(new, time=None, key=key)  # without a time or edited in the file, so of now
     elif before is not None and before.time is not None and before.time > time:
         is_known = True
     else:
-        row = (name_to_text(new.node), time_to_text(time), new.kind, new.annotator)
         is_known = new.kind is not Kind.NOTE and bool(log.query(ANSWER_AT, *row))
     if is_known:
         return "superseded"
