@@ -86,7 +86,9 @@ def test_a_plan_says_what_budgets_buy_and_writes_nothing(run: Run, groups: Path)
 
 
 def test_the_sheet_is_what_the_library_selects(run: Run, groups: Path) -> None:
-    ok(run("select", "graph", "--budget", 4, "--strategy", "random", "--seed", 5))
+    command = ("select", "graph", "--budget", 4, "--strategy", "random", "--seed", 5)
+    ok(run(*command))
+    assert ok(run(*command, "--out", "-")).stdout == Path("picks.csv").read_text(encoding="utf-8")
     graph = featprop.read_graph(groups)
     picks = featprop.select(graph, 4, strategy="random", random_state=5)
     rows = rows_of("picks.csv")
