@@ -185,7 +185,8 @@ def test_no_list_of_processes_has_the_token(start: Start, tmp_path: Path) -> Non
         (["--classes", ","], "classes"),
         (["--host", "no.such.host.invalid"], "no.such.host.invalid"),
         (["--labels", "blobs/nodes.csv"], "blobs/nodes.csv"),
-        (["--labels", "other.labels"], "'somewhere else'"),
+        (["--labels", "other.labels", "--audit", "2"], "'somewhere else'"),
+        (["--audit", "100000"], "100000"),
         (["--classes", "blobs/edges.csv"], "blobs/edges.csv"),
         (["--classes", "keys.csv"], "keys.csv"),
         (["--guide", "nowhere.md"], "nowhere.md"),
@@ -199,6 +200,14 @@ def test_bad_input(run: Callable[..., Any], graph_folder: Path, arguments: list[
     assert result.exit_code == 2
     (error,) = [line for line in result.output.splitlines() if line.startswith("Error: ")]
     assert fact in error
+    assert not Path("blobs.labels").exists()
+    with LabelLog(Path("other.labels")) as log:
+        assert not log.audit()
+
+
+def test_misspelled_graph_leaves_no_log(run: Callable[..., Any]) -> None:
+    assert run("label", "nowhere", "--no-browser", "--port", "0").exit_code == 2
+    assert list(Path().glob("*.labels*")) == []
 
 
 @pytest.mark.parametrize(

@@ -97,22 +97,28 @@ def label(
     with ExitStack() as opened:
         listener = opened.enter_context(startup.listen(host, port))
         with showing_progress():
+            is_new = not place.exists()
             log = opened.enter_context(LabelLog(place.resolve(), exclusive=True))
             worker = opened.enter_context(closing(Worker()))
-            whole = options.read_graph(graph)
-            session = Session(
-                whole,
-                log,
-                classes=startup.type_classes(named, whole.classes, log.classes()),
-                annotators=people,
-                overlap=overlap,
-                budget=budget,
-                audit=audit,
-                blind=blind,
-                open_classes=classes is None,
-                guide=instructions,
-                worker=worker,
-            )
+            try:
+                whole = options.read_graph(graph)
+                session = Session(
+                    whole,
+                    log,
+                    classes=startup.type_classes(named, whole.classes, log.classes()),
+                    annotators=people,
+                    overlap=overlap,
+                    budget=budget,
+                    audit=audit,
+                    blind=blind,
+                    open_classes=classes is None,
+                    guide=instructions,
+                    worker=worker,
+                )
+            except BaseException:
+                if is_new:
+                    log.discard()
+                raise
             opened.enter_context(closing(session))
         for name, (old, new) in session.moved_keys.items():
             typer.echo(f"The key of {name} is now {new or 'none'}, not {old or 'none'}.", err=True)

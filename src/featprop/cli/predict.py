@@ -36,8 +36,8 @@ def predict(
 ) -> None:
     """Predict the class of every node, with class probabilities.
 
-    The column `prediction` is the model's, `label` what people said. Type corrections into `label` and pass the file
-    as `--labels`.
+    The column `prediction` is the model's answer; `label` holds the labels people gave. Type corrections into `label`
+    and pass the file to `featprop train --labels`.
 
     Example: `featprop predict my-graph/ --model model.safetensors --out predictions.csv`
     """

@@ -214,8 +214,9 @@ class TablePreprocessor:
         """Warn about columns that a table with these columns lacks; refuse a table that lacks all of them."""
         absent = [name for name in self.column_names if name not in names]
         if absent and len(absent) == len(self.column_names):
-            hint = "Use a table with the columns of the one that the features were learned from, spelled the same."
-            raise GraphError(f"The table has none of the columns {first_five(absent)}.", hint=hint, column=absent[0])
+            hint = "Use a table with these columns, spelled the same."
+            message = f"The table has none of the columns that the features were learned from: {first_five(absent)}."
+            raise GraphError(message, hint=hint, column=absent[0])
         if absent:
             log.warning("Columns that the table lacks count as missing: %s", first_five(absent))
 

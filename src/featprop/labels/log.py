@@ -340,8 +340,7 @@ def open_exclusively(path: str | os.PathLike[str]) -> Iterator[LabelLog]:
             yield log
         except BaseException:
             if is_new:
-                log.close()
-                Path(path).unlink(missing_ok=True)
+                log.discard()
             raise
 
 

@@ -146,7 +146,7 @@ def _read_sheet(table: pa.Table, rows: Rows, id_column: str | None) -> None:
     nodes = _read_ids(table, id_column, rows.path)
     title = find_column(table, ("label",), f"{rows.path}")
     if title is None:
-        raise no_column(table, "label", f"{rows.path}", "name a column label")
+        raise no_column(table, "label", f"{rows.path}", "Name the column of the labels `label`.")
     labels = _read_names(table, title, rows.path)
     columns = [_read_texts(table, name, rows.path) for name in RECORD]
     for number, (node, label, *texts) in enumerate(zip(nodes, labels, *columns, strict=True), 1):
@@ -169,7 +169,7 @@ def _read_ids(table: pa.Table, own: str | None, path: Path) -> list[Any]:
     """Return the node ids of a column that is named as in the graph's own table, or has one of the usual names."""
     title = own if own is not None and own in table.column_names else find_column(table, ID_NAMES, f"{path}")
     if title is None:
-        raise no_column(table, ID_NAMES[0], f"{path}", f"name a column {ID_NAMES[0]}")
+        raise no_column(table, ID_NAMES[0], f"{path}", f"Name the column of the node ids `{ID_NAMES[0]}`.")
     return _read_names(table, title, path)
 
 

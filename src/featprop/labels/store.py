@@ -161,6 +161,12 @@ class EventStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def discard(self) -> None:
+        """Close the file and delete it."""
+        self.close()
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
     def _check_schema(self, *, may_be_new: bool) -> bool:
         """Return whether the database is empty; refuse others, other versions, and foreign views or triggers.
 

@@ -85,10 +85,10 @@ def write_table(description: GraphDescription, target: str, table: pa.Table, *, 
     """
     name, *parts = target.split(".")
     if name not in description.attach or not 1 <= len(parts) <= 2 or not all(parts):
-        known = ", ".join(f"{each}.predictions" for each in description.attach) or "none: graph.toml has no [attach]"
+        known = ", ".join(f"{each}.predictions" for each in description.attach)
         raise ParameterError(
             f"`to` must name a table of an attached database, not {target!r}.",
-            hint=f"For example: {known}.",
+            hint=f"For example: {known}." if known else "graph.toml has no [attach] with a database.",
             parameter="to",
             value=target,
             choices=description.attach,

@@ -120,6 +120,8 @@ def test_audit_score(make_page: Make) -> None:
     text = page.browser().get("/progress").text
     assert '<li id="audit-labels"><strong>10 of 12</strong>' in text
     assert str(session.progress()["audit"]["score"]) in text
+    session.rename_class("", session.classes[-1], session.classes[0])
+    assert session.progress()["audit"]["score"] is not None, "merging a class leaves the score of the last model"
     assert make_page().script().get("/api/progress").json()["audit"] is None
 
 

@@ -454,6 +454,9 @@ def test_toast_undoes_the_answer_but_backspace_does_not(live: Any, tab: Any) -> 
     toast, bar = tab.locator("#toast").bounding_box(), tab.locator(".answer").bounding_box()
     assert toast["x"] < 100
     assert toast["y"] + toast["height"] <= bar["y"]
+    tab.keyboard.press("n")
+    assert not tab.locator("#toast").is_visible(), "it would cover the panel"
+    tab.keyboard.press("Escape")
     before = tab.locator("#question").get_attribute("data-node")
     tab.click("#toast button")
     next_question(tab, before)

@@ -386,6 +386,7 @@ def test_classes_are_renamed_merged_described_and_removed(session: Session, make
     assert list(session.classes) == ["alpha", "b"]
     assert dict(session.progress()["classes"]) == {"alpha": 4, "b": 8}
     assert sum(session.prediction("n30").probabilities.values()) == pytest.approx(1, abs=1e-3)
+    assert session.ranking.best.max() < len(session.ranking.classes)
     session.describe_class("", "b", "everything else")
     session.add_class("", "spare")
     assert [entry.description for entry in session.classes.entries] == ["", "everything else", ""]

@@ -109,8 +109,6 @@ class Session:
         self.round = 0
         self.ranking = NO_RANKING
         """The last finished ranking."""
-        if audit > len(log.audit()):
-            add_to_audit(log, graph, audit - len(log.audit()), random_state=SEED)
         holding = log.holding()
         known = {each.node for each in holding} | log.audit().keys()
         strange = [repr(node) for node in known if not graph.has(node)]
@@ -120,6 +118,8 @@ class Session:
                 hint="Choose another file with `labels`, or use the graph with the ids of the log.",
                 path=log.path,
             )
+        if audit > len(log.audit()):
+            add_to_audit(log, graph, audit - len(log.audit()), random_state=SEED)
         entries = [each if isinstance(each, ClassEntry) else ClassEntry(each) for each in classes]
         self.moved_keys = self._name_classes(entries)
         self._questions = Questions(graph, log, overlap=overlap, budget=budget, n_annotators=people, clock=clock)

@@ -83,8 +83,18 @@ class Ranking:
         return None if self.probabilities is None else self.probabilities.argmax(axis=1)
 
     def renamed(self, old: Hashable, new: Hashable) -> Ranking:
-        """Return the ranking with a class renamed; two columns with one name are a merged class."""
-        return replace(self, classes=tuple(new if name == old else name for name in self.classes))
+        """Return the ranking with a class renamed, or merged: the probabilities of two classes of one name add up."""
+        names = [new if name == old else name for name in self.classes]
+        classes = tuple(dict.fromkeys(names))
+        if len(classes) == len(names):
+            return replace(self, classes=classes)
+        columns = np.eye(len(classes), dtype=np.float32)[[classes.index(name) for name in names]]
+        return replace(
+            self,
+            classes=classes,
+            probabilities=None if self.probabilities is None else self.probabilities @ columns,
+            held_out=None if self.held_out is None else self.held_out @ columns,
+        )
 
     def prediction(self, node: int) -> Prediction | None:
         """Return the prediction of a node; None without a model."""
@@ -105,9 +115,7 @@ class Ranking:
         return {node: prediction for _, node, prediction in sorted(doubted, key=lambda each: each[0])}
 
     def _prediction(self, shares: NDArray[np.float32]) -> Prediction:
-        probabilities: dict[Hashable, float] = dict.fromkeys(self.classes, 0.0)
-        for name, share in zip(self.classes, shares.tolist(), strict=True):
-            probabilities[name] += share
+        probabilities: dict[Hashable, float] = dict(zip(self.classes, shares.tolist(), strict=True))
         label = max(probabilities, key=lambda name: probabilities[name])
         return Prediction(label, probabilities[label], probabilities)
 
