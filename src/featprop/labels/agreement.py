@@ -24,7 +24,6 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from featprop.errors import first_five
 from featprop.ids import name_to_text
 from featprop.labels.annotation import VOTES, Annotation, Kind
 
@@ -159,7 +158,7 @@ def describe_agreement(annotations: Iterable[Annotation]) -> str:
         kappa = _cohen_kappa(one, other, shared)
         if kappa is not None:
             pairs.append(f"{kappa:.2f} for {one} and {other}")
-    kappas = f" Cohen's kappa: {first_five(pairs)}." if pairs else ""
+    kappas = f" Cohen's kappa: {', '.join(pairs[:5])}{', …' if len(pairs) > 5 else ''}." if pairs else ""
     return f"Nodes with several answers: {len(shared):,}, of which {alike:,} agree.{kappas}"
 
 

@@ -184,6 +184,6 @@ def _find_roles(place: Path, names: Mapping[str, str]) -> dict[str, Any]:
         message = (
             f"{place} has no tables named nodes or edges; it has {first_five(sorted(names)) if names else 'none'}."
         )
-        hint = "Rename them, or name them in a graph.toml; `featprop init` writes one."
+        hint = "Rename them, or write a graph.toml: `featprop init` does so for files, and [attach] names a database."
         raise FileError(message, hint=hint, path=place)
     return found
