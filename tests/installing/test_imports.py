@@ -16,7 +16,6 @@ PARTS = {
     "llvmlite": "numba",
     "markupsafe": "jinja2",
     "pydantic": "fastapi",
-    "starlette": "fastapi",
 }
 """Packages that a required package requires in the version that fits."""
 

@@ -16,7 +16,7 @@ from featprop.cli.application import app
 from featprop.cli.console import showing_progress
 from featprop.errors import FileError
 
-NEEDED = ("h11", "fastapi", "uvicorn", "jinja2", "python_multipart")
+NEEDED = ("h11", "starlette", "fastapi", "uvicorn", "jinja2", "python_multipart")
 """What the extra `label` installs."""
 
 

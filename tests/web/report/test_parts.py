@@ -129,8 +129,8 @@ def test_commands_repeat_files_and_options(analysis: Analysis) -> None:
     assert lines == {
         f"featprop audit {start} {answers} --seed 3 --size 63 --out audit-3.csv",
         f"featprop select {start} {answers} --seed 3 --budget 20 --out more-3.csv",
-        f"featprop train {start} {trained} --seed 3 --out model.safetensors",
-        "featprop predict 'my graph/' --device cuda --model model.safetensors --out predictions.csv",
+        f"featprop train {start} {trained} --seed 3 --out model.safetensors --force",
+        "featprop predict 'my graph/' --device cuda --model model.safetensors --out predictions.csv --force",
         f"featprop report {start} {trained} {report}",
         f"featprop report {start} --labels audit-3.csv {trained} {report}",
         f"featprop report {start} --labels more-3.csv {trained} {report}",

@@ -61,8 +61,8 @@ def next_steps(files: Files, findings: Findings, n_labels: int, open_nodes: int)
         may_help = findings.advice is not None and findings.advice.may_help
         check, more = _check(files, findings, open_nodes), _more(files, findings, n_labels, open_nodes)
         steps += [more, check] if may_help else [check, more]
-    train = files.command("train", "--out", "model.safetensors", labels=files.labels)
-    predict = files.command("predict", "--model", "model.safetensors", "--out", "predictions.csv")
+    train = files.command("train", "--out", "model.safetensors", "--force", labels=files.labels)
+    predict = files.command("predict", "--model", "model.safetensors", "--out", "predictions.csv", "--force")
     return [*steps, NextStep("Predict the class of every node, with confidences.", (train, predict))]
 
 
