@@ -150,8 +150,14 @@ class Points:
         own = self.take(indices)
         if to is not None:
             return own._distances_to(to)
-        parts = [own._distances_to(self.block(chunk)) for chunk in split_into_chunks(slice(0, len(self)))]
-        found = parts[0] if len(parts) == 1 else np.hstack(parts)
+        if len(self) <= CHUNK_ROWS:
+            found = own._distances_to(self)
+        else:
+            found = np.empty((len(own), len(self)), dtype=np.float32)
+            for chunk in split_into_chunks(slice(0, len(self))):
+                others = self.block(chunk)
+                for part in self.split(len(own), CHUNK_ROWS):
+                    found[part, chunk] = own.take(part)._distances_to(others)
         found[np.arange(len(own)), np.arange(len(self))[indices]] = 0.0
         return found
 
