@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise_distances
 
+from featprop.compute.backend import split_evenly
 from featprop.compute.points import METRICS, Points
 from featprop.errors import ParameterError
+from featprop.matrix import as_dense
 from tests.helpers import raises
 
 
@@ -59,6 +61,17 @@ def test_gathering_in_pieces_gives_the_same_distances(kind: str, metric: str, mo
     whole = points.distances(some)[:, others]
     monkeypatch.setattr("featprop.compute.points.GATHER_BYTES", 4 * points.width * 10)
     np.testing.assert_allclose(points.distances_between(some, others), whole, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_to_several_chunks_equal_scikit_learn(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in "backend", "points":
+        monkeypatch.setattr(f"featprop.compute.{module}.CHUNK_ROWS", 16)
+    monkeypatch.setattr(Points, "split", lambda self, count, n_others=None: split_evenly(count, 4))
+    rows = rows_of(kind, 0)
+    found = Points(rows).distances(np.arange(3, 13))
+    dense = as_dense(rows).astype(float)
+    np.testing.assert_allclose(found, pairwise_distances(dense[3:13], dense), rtol=1e-3, atol=1e-3)
 
 
 def test_cosine_of_zero_rows_is_refused() -> None:
